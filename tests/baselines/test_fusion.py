@@ -15,6 +15,7 @@ from karat.baselines import FUSIONS, DirectedRun, fuse, fusion
 from karat.baselines.fusion import average_ranks
 from karat.errors import InputError, UnknownNameError
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun
+from searches import make_search
 
 from made import make_benchmark
 
@@ -216,6 +217,52 @@ def test_a_fused_run_is_scored_like_any_other():
     assert fused > single + 0.1
     again = karat.load_run(dict(fuse(runs, bench).raw), benchmark=bench)
     assert karat.evaluate(again, bench, ["MRR"], truth="own").value("MRR") == fused
+
+
+@pytest.mark.parametrize("direction", ["q2d", "it2i", "i2i"])
+@pytest.mark.parametrize("method", list(FUSIONS))
+def test_runs_of_any_sides_are_fused(tmp_path, direction, method):
+    """A collection that is searched with its own items is fused as if no query were an item of its own."""
+    search = make_search(tmp_path, direction)
+    bench, own = search.benchmark, direction == "i2i"
+    tables = [MatrixRun(scores, name) for name, scores in zip("ab", search.scores.values())]
+    fused = fuse(tables, bench, method)
+    assert listed(fused, direction) == [
+        fused_by_hand(search, query, method, own) for query in range(len(search.grade))
+    ]
+    if not FUSIONS[method].needs_scores:
+        # Equal to the lists in files, whose directions are those of the benchmark.
+        lists = fuse(search.files, bench, method, direction=["i2t"])
+        assert lists.directions == (direction,)
+        assert listed(lists, direction) == listed(fused, direction)
+
+
+def fused_by_hand(search, query, method, own):
+    items = [item for item in range(search.grade.shape[1]) if not own or item != query]
+    total = np.zeros(len(items))
+    for scores in search.scores.values():
+        row = scores[query][items]
+        place = np.array(literal_places(row.tolist()))
+        total += {
+            "borda": len(items) - place,
+            "rrf": 1 / (61 + place),
+            "mean": row,
+            "zscore": (row - row.mean()) / row.std(),
+            "minmax": (row - row.min()) / (row.max() - row.min()),
+        }[method]
+    median = np.median(
+        [literal_places(scores[query][items].tolist()) for scores in search.scores.values()], axis=0
+    )
+    return [items[at] for at in np.lexsort((median, -np.round(total, 12)))]
+
+
+def test_runs_of_files_are_fused_where_the_gallery_is_open(tmp_path):
+    """Items that only one of the runs lists are items of the benchmark for the other, too."""
+    (tmp_path / "qrels.txt").write_text("q 0 d1 1\n")
+    (tmp_path / "one.run").write_text("q Q0 d1 1 3 one\nq Q0 d2 2 2 one\n")
+    (tmp_path / "two.run").write_text("q Q0 d3 1 3 two\nq Q0 d1 2 2 two\n")
+    fused = fuse([tmp_path / "one.run", tmp_path / "two.run"], tmp_path / "qrels.txt", "rrf")
+    assert fused.raw["q2d"]["q"].tolist() == ["d1", "d3", "d2"]
 
 
 TABLE = MatrixRun(np.ones((IMAGES, CAPTIONS)))

@@ -8,6 +8,7 @@ import pytest
 import karat
 from karat.baselines import fuse
 from karat.benchmarks import save_benchmark
+from searches import make_search
 
 from made import make_benchmark
 
@@ -66,6 +67,22 @@ def test_lists_and_other_formats(command, bench):
     assert [list(row) for row in again.raw["i2t"].values()] == list(wanted.values())
 
 
+def test_two_trec_runs_on_qrels(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    search = make_search(tmp_path, "q2d")
+    command("fuse", "one.run", "two.run", "-b", "qrels.txt", "-o", "fused.run", "--method", "rrf")
+    lists = fuse(search.files, search.benchmark, "rrf").raw["q2d"]
+    lines = [line.split() for line in (tmp_path / "fused.run").read_text().splitlines()]
+    assert [[line[0], line[2]] for line in lines] == [[q, d] for q, own in lists.items() for d in own]
+    command("fuse", "one.run", "two.run", "-b", "qrels.txt", "-o", "again.run", "--direction", "q2d")
+    out = command("evaluate", "one.run", "two.run", "fused.run", "-b", "qrels.txt", "-m", "AP")
+    assert "query→document" in out
+    *_, error = command(
+        "fuse", "one.run", "two.run", "-b", "qrels.txt", "-o", "f.run", "--direction", "t2v", code=2
+    ).splitlines()
+    assert error == "karat: unknown direction 't2v'; known: q2d, d2q."
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -77,7 +94,7 @@ def test_lists_and_other_formats(command, bench):
         (["a.npy", "b.npy", "-o", "f.json", "--method-set", "k=3"], "borda has no parameter 'k'"),
         (["a.npy", "b.npy", "-o", "f.json", "--weight", "1"], "1 weight for 2 runs"),
         (["a.npy", "b.npy", "-o", "f.json", "--weight", "1,x"], "--weight is '1,x'"),
-        (["a.npy", "b.npy", "-o", "f.json", "--direction", "both"], "direction is 'both'"),
+        (["a.npy", "b.npy", "-o", "f.json", "--direction", "both"], "unknown direction 'both'"),
         (["a.npy", "lists.json", "-o", "f.json", "--method", "mean"], "ranked lists have no scores"),
         (["a.npy", "b.npy", "-o", "f.trec"], "f.trec"),
         (["a.npy", "c.npy", "-o", "f.json"], "there is no such file"),

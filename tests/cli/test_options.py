@@ -235,7 +235,7 @@ def test_placeholders_stand_for_what_is_registered(placeholder):
     texts = [p.help or "" for c in commands().values() for p in c.params]
     used = {name for text in texts for name in re.findall(r"\{(\w+)\}", text)}
     # What help texts do not name is there for the shell.
-    assert placeholder in used | {"sources", "measures"}
+    assert placeholder in used | {"sources", "measures", "directions"}
 
 
 def test_no_help_text_lists_registered_names():

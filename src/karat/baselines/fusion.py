@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Param, Registry, parse_params, plural, track, whole
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, as_benchmark
+from karat.benchmarks import Benchmark, Direction, Ids, as_benchmark, same_side
 from karat.errors import InputError
 from karat.runs import (
     EmbeddingRun,
@@ -80,7 +80,7 @@ def fuse(
     *,
     weight: Sequence[float] | None = None,
     top: int | None = None,
-    direction: Sequence[Direction] | None = None,
+    direction: Sequence[str] | None = None,
     name: str = "fused",
     **params: Any,
 ) -> RankingsRun:
@@ -94,6 +94,7 @@ def fuse(
     Items that a run scores the same share the mean of their places. A list that is cut off says
     that the items it does not name come after those it names, no more: they share the mean of the
     places that are left; by reciprocal ranks they get nothing. What no run lists is not in the result.
+    Where a collection is searched with its own items, a query is not among its items.
 
     Parameters
     ----------
@@ -133,10 +134,11 @@ def fuse(
     chosen = FUSIONS[method]
     bench = as_benchmark(benchmark or common_benchmark(runs))
     runs = load_runs(runs if isinstance(runs, Mapping) else list(runs), bench)
+    bench = runs[0].benchmark or bench
     share = weights_of(weight, len(runs))
     # A run without weight has no say in ties either.
     voting = [(ready(run.align(bench)), w) for run, w in zip(runs, share) if w > 0]
-    shared = common_directions([run for run, _ in voting], direction)
+    shared = common_directions([run for run, _ in voting], bench, direction)
     if chosen.needs_scores:
         by_ranks = [known for known in FUSIONS if not FUSIONS[known].needs_scores]
         for run, _ in voting:
@@ -206,7 +208,10 @@ def fuse_direction(
         ballots = (ballot(run, direction, queries, n_items) for run, _ in voting)
         order, known = fused_order(ballots, [w for _, w in voting], method, settings)
         length = known.sum(axis=1) if depth is None else np.minimum(known.sum(axis=1), depth)
-        items.append(order[np.arange(n_items) < length[:, None]].astype(np.int32))
+        chosen = np.arange(order.shape[1]) < length[:, None]
+        if same_side(direction):
+            order = order + (order >= queries[:, None])
+        items.append(order[chosen].astype(np.int32))
         lengths.append(length)
     return Lists(np.r_[0, np.cumsum(np.concatenate(lengths))], np.concatenate(items), n_items)
 
@@ -236,16 +241,19 @@ def ready(run: Run) -> Run:
 
 
 def ballot(run: Run, direction: Direction, queries: np.ndarray, n_items: int) -> Ballot:
-    """Return what an aligned run says about all items of some queries."""
+    """Return what an aligned run says about all items of some queries, the query itself left out."""
     if isinstance(run, TableRun):
         query_of, item_of = run.maps(direction)
         scores = run.query_scores(direction, query_of[queries])[:, item_of].astype(np.float64)
-        return Ballot(average_ranks(scores), scores, np.ones(scores.shape, bool))
-    top = run.top(direction, n_items, queries)
-    row = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
-    scores = np.full((len(queries), n_items), -np.inf)
-    scores[row, top.item] = top.score
-    return Ballot(average_ranks(scores), scores, np.isfinite(scores))
+    else:
+        top = run.top(direction, n_items, queries)
+        row = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
+        scores = np.full((len(queries), n_items), -np.inf)
+        scores[row, top.item] = top.score
+    if same_side(direction):
+        scores = scores[np.arange(n_items) != queries[:, None]].reshape(len(queries), n_items - 1)
+    listed = np.ones(scores.shape, bool) if isinstance(run, TableRun) else np.isfinite(scores)
+    return Ballot(average_ranks(scores), scores, listed)
 
 
 def average_ranks(scores: np.ndarray) -> np.ndarray:
@@ -317,16 +325,19 @@ def check_weights(weights: Sequence[float]) -> None:
         )
 
 
-def common_directions(runs: Sequence[Run], directions: Sequence[Direction] | None) -> list[Direction]:
+def common_directions(
+    runs: Sequence[Run], benchmark: Benchmark, directions: Sequence[str] | None
+) -> list[Direction]:
     """Return the directions to fuse, or raise where a run lacks one."""
-    shared = [way for way in DIRECTIONS if all(way in run.directions for run in runs)]
-    for way in directions or ():
+    shared = [way for way in benchmark.directions if all(way in run.directions for run in runs)]
+    wanted = None if directions is None else [benchmark.direction(name) for name in directions]
+    for way in wanted or ():
         if way not in shared:
             lacking = next((run for run in runs if way not in run.directions), runs[0])
             raise InputError(f"has no {way} ranking", where=lacking.where or lacking.name, fix="leave it out")
     if not shared:
         raise InputError("the runs have no direction in common", fix="give runs that answer the same queries")
-    return list(shared if directions is None else directions)
+    return shared if wanted is None else wanted
 
 
 def borda(ballot: Ballot) -> np.ndarray:

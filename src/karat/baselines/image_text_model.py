@@ -307,6 +307,7 @@ def fit(
         check_folder(Path(output))
     model.check_installed()
     benchmark = as_benchmark(benchmark, setting)
+    benchmark.check_image_text()
     pictures, captions = benchmark.needed_image_paths, references_of(benchmark)
     used = [k for k, own in enumerate(captions) if own]
     model.fit([pictures[k] for k in used], [captions[k] for k in used])

@@ -69,7 +69,7 @@ class NearestNeighbour(Estimator):
                 f"{captions.shape[1]:,}",
                 fix="give both tables a column per training pair, in one order",
             )
-        return {"i2t": self._transfer(images, captions), "t2i": self._transfer(captions, images)}
+        return dict(zip(DIRECTIONS, (self._transfer(images, captions), self._transfer(captions, images))))
 
     def _transfer(self, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
         number = min(self.neighbours, queries.shape[1])
@@ -85,8 +85,8 @@ class NearestNeighbour(Estimator):
         self, images: Any, captions: Any, name: str = "nearest", ids: dict[str, Any] | None = None
     ) -> DirectedRun:
         """Return the scores as a run."""
-        tables = self.scores(images, captions)
-        return DirectedRun(tables["i2t"], tables["t2i"], name, ids)
+        by_images, by_captions = self.scores(images, captions).values()
+        return DirectedRun(by_images, by_captions, name, ids)
 
 
 class DirectedRun(Run):
@@ -119,9 +119,9 @@ class DirectedRun(Run):
         where: str | None = None,
     ) -> None:
         super().__init__(name, where)
+        both = (np.asarray(image_scores), np.asarray(caption_scores).T)
         self.tables: dict[Direction, MatrixRun] = {
-            "i2t": MatrixRun(np.asarray(image_scores), name, ids, where),
-            "t2i": MatrixRun(np.asarray(caption_scores).T, name, ids, where),
+            direction: MatrixRun(table, name, ids, where) for direction, table in zip(DIRECTIONS, both)
         }
         shapes = [table.images_by_captions for table in self.tables.values()]
         if shapes[0] != shapes[1]:
@@ -135,12 +135,12 @@ class DirectedRun(Run):
     @property
     def extent(self) -> str:
         """Images by captions."""
-        return self.tables["i2t"].extent
+        return next(iter(self.tables.values())).extent
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Both."""
-        return DIRECTIONS
+        """One for each table."""
+        return tuple(self.tables)
 
     def align(self, benchmark: Benchmark) -> DirectedRun:
         """Return the run with its rows and columns matched to the benchmark's ids."""
@@ -148,7 +148,8 @@ class DirectedRun(Run):
             return self
         aligned = copy(self)
         aligned.benchmark = benchmark
-        aligned.tables = {direction: table.align(benchmark) for direction, table in self.tables.items()}  # type: ignore[misc]
+        tables = (table.align(benchmark) for table in self.tables.values())
+        aligned.tables = dict(zip(benchmark.directions, tables))  # type: ignore[arg-type]
         return aligned
 
     def scan(

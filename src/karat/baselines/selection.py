@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from karat._util import plural
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.measures import parse_measure
 from karat.runs import Run
@@ -27,7 +27,7 @@ def dev_scores(
     measures: Sequence[str] = RECALLS,
     *,
     truth: str | None = None,
-    directions: Sequence[Direction] = DIRECTIONS,
+    directions: Sequence[Direction] | None = None,
 ) -> dict[Direction, dict[Any, dict[str, float]]]:
     """Return, per direction and setting, the value of every measure on the dev split.
 
@@ -43,11 +43,12 @@ def dev_scores(
     truth
         Its name; by default the benchmark's first.
     directions
-        Which.
+        Which; by default those that the truth has queries of.
     """
     from karat.scores import evaluate
 
     truth = truth or next(iter(benchmark.truths))
+    directions = directions or benchmark.truth(truth).directions
     scores: dict[Direction, dict[Any, dict[str, float]]] = {direction: {} for direction in directions}
     for setting, candidate in candidates:
         run = candidate() if callable(candidate) else candidate

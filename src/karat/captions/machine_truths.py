@@ -84,11 +84,11 @@ def machine_truth(
         raise InputError(f"no pair reaches {metric} {at_least:g}", fix="give a lower value")
     scale = f"{metric}, more than {top:g} counted as that"
     source = Provenance(f"machine: {metric}", scale, Share(top=top, least=at_least))
-    queries = {"i2t": np.arange(benchmark.images.size), "t2i": np.arange(benchmark.captions.size)}
+    queries = {way: np.arange(benchmark.queries(way).size) for way in benchmark.directions}
     return Truth(
         name_of(metric, at_least),
         Judgments(np.concatenate(images), np.concatenate(captions), rating=rating, sources=[source]),
-        queries,  # type: ignore[arg-type]
+        queries,
         about=f"made by a machine: {metric} with the image's own captions is {at_least:g} or more",
         complete=True,
         machine=True,

@@ -22,7 +22,7 @@ CHOICES = {
     "correlation_files": "karat.scores:CorrelationTable.formats",
     "designs": "karat.estimation:DESIGNS",
     "devices": "karat.models:DEVICES",
-    "directions": "karat.benchmarks:DIRECTIONS",
+    "directions": "karat.cli.choices:directions",
     "estimate_files": "karat.estimation:ScoreEstimate.formats",
     "estimators": "karat.estimation:ESTIMATORS",
     "exchange_files": "karat.scores:EXCHANGES",
@@ -120,6 +120,13 @@ def benchmark_names() -> list[str]:
     from karat.benchmarks import SOURCES, registered
 
     return [*SOURCES, *registered()]
+
+
+def directions() -> list[str]:
+    """Return the directions between any kinds of sides, those of images and captions first."""
+    from karat.benchmarks import DIRECTIONS, KINDS
+
+    return list(dict.fromkeys([*DIRECTIONS, *(f"{asks}2{ranked}" for asks in KINDS for ranked in KINDS)]))
 
 
 def list_files() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -49,10 +49,9 @@ def fuse(
 
     Some methods fuse rankings and take any runs; others need scores.
     """
-    from karat._util import check_choice
     from karat.baselines import check_fusion
     from karat.baselines import fuse as fuse_runs
-    from karat.benchmarks import DIRECTIONS, load_benchmark
+    from karat.benchmarks import load_benchmark
     from karat.cli.show import tell, working
     from karat.runs import Loading, convert, writer_of
 
@@ -60,17 +59,17 @@ def fuse(
     writer = writer_of(output)
     if "lists" not in writer.holds:
         raise InputError("takes no ranked lists", where=output, fix=f"write {in_words('list_files')}")
-    ways: Any = direction and [check_choice(way, DIRECTIONS, "direction") for way in direction]
     weights, params = parse_numbers(weight, "--weight"), parse_settings(method_set)
     check_fusion(method, weights, top, params)
     loading = Loading(similarity=similarity)
     bench = load_benchmark(benchmark, **parse_settings(setting))
+    ways = direction and [bench.direction(way) for way in direction]
     check_number([path.stem for path in files])
     runs = options.load_runs(files, bench, loading)
     check_number([run.name for run in runs])
-    shared = [way for way in ways or DIRECTIONS if all(way in run.directions for run in runs)]
+    shared = [way for way in ways or bench.directions if all(way in run.directions for run in runs)]
     if writer.one_direction and len(shared) > 1:
-        raise InputError("holds one direction", where=output, fix="choose --direction i2t or t2i")
+        raise InputError("holds one direction", where=output, fix=f"choose --direction {' or '.join(shared)}")
 
     with working(f"fusing {len(runs)} runs"):
         fused = fuse_runs(

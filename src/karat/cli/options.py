@@ -355,7 +355,12 @@ Truth = Annotated[
 ]
 Direction = Annotated[
     list[str] | None,
-    option("--direction", panel=SCORED, choices="directions", help="{directions}; both by default."),
+    option(
+        "--direction",
+        panel=SCORED,
+        choices="directions",
+        help="Directions of the benchmark, such as i2t, t2i or q2d; all by default.",
+    ),
 ]
 Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
 Like = Annotated[
@@ -402,7 +407,9 @@ ThresholdIntervals = Annotated[
     bool | None,
     intervals("in the table of thresholds; by default where they fit.", "--intervals/--no-intervals"),
 ]
-ScoreIntervals = Annotated[bool, intervals("bootstrap over images with their captions.")]
+ScoreIntervals = Annotated[
+    bool, intervals("bootstrap over images with their captions, or the groups of another benchmark.")
+]
 IntervalMethod = Annotated[str, interval_method("interval_methods")]
 Level = Annotated[float, level()]
 Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]

@@ -221,6 +221,7 @@ def find_duplicates(
         raise InputError("against_setting was given without against", fix="name the other collection")
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
+    bench.check_image_text()
     loading = loading or Loading()
     settings = {**(setting or {}), **(against_setting or {})}
     given = sources[0] if len(sources) == 1 else None
@@ -333,7 +334,7 @@ def embeddings_of(parts: Sequence[Any], similarity: str) -> EmbeddingRun:
 
 def aligned_vectors(run: EmbeddingRun) -> dict[Side, np.ndarray]:
     """Return the vectors of a run in the order of its benchmark."""
-    images, captions = run.maps("i2t")
+    images, captions = run.maps(run.directions[0])
     return {"images": np.asarray(run.images)[images], "captions": np.asarray(run.captions)[captions]}
 
 

@@ -35,6 +35,7 @@ def relevant_duplicates(benchmark: Benchmark, exact: bool = False) -> list[Dupli
         Files and texts that are the same alone, without the same picture in another file and the same
         words in another text.
     """
+    benchmark.check_image_text()
     pairs: list[DuplicatePairs] = []
     if benchmark.image_paths:
         pairs += picture_duplicates(print_pictures(benchmark.image_paths))

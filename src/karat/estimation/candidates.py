@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, connected, plural
-from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth, query_side
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth, in_order, query_side, same_side
 from karat.errors import InputError
 from karat.estimation.change import signed_change
 from karat.estimation.expectation import expected_values
-from karat.estimation.relevance import KEY_BASE, covered_queries, cut_of, labels_of, listed_keys
+from karat.estimation.relevance import KEY_BASE, covered_queries, cut_of, labels_of, listed_keys, pair_keys
 from karat.estimation.run_lists import RunLists, scan_runs
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
 from karat.runs import Compute, PassOptions, Run, TableRun
@@ -139,9 +139,18 @@ class Candidates:
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The image and the caption of each candidate, as indices."""
-        asking = self.queries[self.query]
-        return (asking, self.item) if self.direction == "i2t" else (self.item, asking)
+        """The items of both sides of each candidate, as indices: of an image and a caption."""
+        return in_order(self.direction, self.queries[self.query], self.item)
+
+    @cached_property
+    def pair(self) -> np.ndarray:
+        """Per candidate, the number of its pair; two in whose pair each asks for the other share it."""
+        keys = pair_keys(self.direction, self.queries[self.query], self.item)
+        return np.unique(keys, return_inverse=True)[1]
+
+    def count(self, which: np.ndarray) -> int:
+        """Return how many pairs there are among the candidates that a mask marks."""
+        return len(np.unique(self.pair[which]))
 
     @cached_property
     def places(self) -> dict[str, np.ndarray]:
@@ -231,7 +240,7 @@ class Candidates:
 
     def luck(self, draws: int, rng: np.random.Generator) -> np.ndarray:
         """Return random numbers [draws, J] that labels are drawn by: relevant below the probability."""
-        return rng.random((draws, len(self)))
+        return rng.random((draws, int(self.pair.max(initial=-1)) + 1))[:, self.pair]
 
     def find(self, query: np.ndarray, item: np.ndarray) -> np.ndarray:
         """Return the numbers of given pairs, by the benchmark's indices; −1 for what is not a candidate."""
@@ -477,17 +486,18 @@ def lists_of(
     assert queries is not None
     assert not isinstance(noisy, str)
     size = benchmark.items(direction).size
+    others = size - same_side(direction)
     keys = [np.zeros(0, np.int64)]
     if not request.condensed:
         if request.noisy_positives:
             keys.append(listed_keys(noisy, direction, queries, size, request.rel, relevant_only=True))
         if request.sample:
             rng = np.random.default_rng([request.seed, 12])
-            keys.append(random_keys(queries, size, request.sample, rng))
+            keys.append(random_keys(queries, size, request.sample, rng, same_side(direction)))
     if request.listed is not None:
         keys.append(listed_keys(request.listed, direction, queries, size, request.rel))
-    depth = 0 if request.condensed else min(request.depth, size)
-    deepest = max(depth, min(request.list_depth, size))
+    depth = 0 if request.condensed else min(request.depth, others)
+    deepest = max(depth, min(request.list_depth, others))
     return RunLists(
         runs, direction, queries, depth, deepest, request.ties == "expected",
         np.unique(np.concatenate(keys)), request.exact, threads, passing,
@@ -550,11 +560,21 @@ def check_ties(ties: str) -> str:
     return check_choice(ties, TIES, "ties")
 
 
-def random_keys(queries: np.ndarray, size: int, sample: int, rng: np.random.Generator) -> np.ndarray:
-    """Return pairs of each query with items drawn at random, without duplicates."""
-    if sample >= size:
-        return (queries[:, None] * KEY_BASE + np.arange(size)).ravel()
-    return np.concatenate([query * KEY_BASE + rng.choice(size, sample, replace=False) for query in queries])
+def random_keys(
+    queries: np.ndarray, size: int, sample: int, rng: np.random.Generator, themselves: bool = False
+) -> np.ndarray:
+    """Return pairs of each query with items drawn at random, without duplicates.
+
+    With `themselves`, queries are items, and none is drawn for itself.
+
+    >>> random_keys(np.array([0, 2]), 3, 5, np.random.default_rng(0), themselves=True) % KEY_BASE
+    array([1, 2, 0, 1])
+    """
+    others, drawn = size - themselves, []
+    for query in queries:
+        item = np.arange(others) if sample >= others else rng.choice(others, sample, replace=False)
+        drawn.append(query * KEY_BASE + item + (item >= query) * themselves)
+    return np.concatenate(drawn)
 
 
 def rank_candidates(run: Run, candidates: Candidates, ties: str, threads: int | None = None) -> Ranking:
@@ -570,7 +590,8 @@ def ranking_in(run: Run, candidates: Candidates) -> Ranking:
     items = items_of(candidates)
     above, tied, earlier = lists.place(run.name, items.query_of_row * KEY_BASE + items.item)
     assert run.benchmark is not None
-    size = np.full(len(items.queries), run.benchmark.items(candidates.direction).size)
+    others = run.benchmark.items(candidates.direction).size - same_side(candidates.direction)
+    size = np.full(len(items.queries), others)
     placed = replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
     return as_ranking(placed, candidates, ties)
 

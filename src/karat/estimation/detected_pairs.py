@@ -298,10 +298,6 @@ class DetectedPairs(Candidates):
         """Return values [..., queries] averaged over the thresholds of each category."""
         return mean_defined(values.reshape(*values.shape[:-1], -1, len(self.thresholds)))
 
-    def luck(self, draws: int, rng: np.random.Generator) -> np.ndarray:
-        """Return random numbers [draws, J], the same at all thresholds of a pair."""
-        return rng.random((draws, int(self.pair.max(initial=-1)) + 1))[:, self.pair]
-
 
 @dataclass(frozen=True, eq=False)
 class RunOverlaps:

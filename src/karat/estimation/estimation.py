@@ -16,7 +16,7 @@ from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabili
 from karat.estimation.features import check_scores
 from karat.estimation.inputs import check_features, load_inputs, request_for, table_features
 from karat.estimation.query_means import cluster_variance, clusters_of, mean_defined
-from karat.estimation.relevance import covered_queries, without_grade
+from karat.estimation.relevance import covered_queries, pair_keys, without_grade
 from karat.estimation.score_estimate import EstimatedColumn, ScoreEstimate
 from karat.estimation.statistics import TARGETS
 from karat.estimation.vetting import DRAWS, UNLISTED, truth_labels, values_per_query
@@ -66,14 +66,14 @@ def estimate(
         The truth with the labels that are there for all pairs.
     vetted
         The truth with the labels that are right, of some pairs: relevant and not relevant ones. Or a file
-        with the columns image, caption and label (1 or 0).
+        with the columns image, caption and label (1 or 0), or those of other sides under these names.
     estimator
         How labels become probabilities: see `karat.estimation.ESTIMATORS`.
     target
         What is estimated: "test-set", the score on these queries, or "population", that on queries like
         these. The number is the same; the spread is not.
     direction
-        "i2t", "t2i" or both.
+        One or several of those of the benchmark, as "i2t" and "t2i"; by default all that have queries.
     unlisted
         What a pair means that `vetted` does not list: "unknown", or "no", not relevant. With "no", queries
         that `vetted` does not cover are left out.
@@ -85,7 +85,7 @@ def estimate(
     draws
         How many versions of the labels are drawn, for the spread and for measures without a closed form.
     features
-        What else may tell whether a pair is relevant, by name: a score of every image with every caption, or
+        What else may tell whether a pair is relevant, by name: a score of each item with each other, or
         what `karat.load_run` takes.
     seed
         Of all random draws.
@@ -235,11 +235,13 @@ def outside_notes(columns: Sequence[EstimatedColumn], noisy: Truth, vetted: Trut
         return []
     notes = {}
     for column in columns:
-        judged = vetted.judged(column.direction)
-        outside = int((column.candidates.find(judged.query_of_row, judged.item) < 0).sum())
+        judged, candidates = vetted.judged(column.direction), column.candidates
+        labelled = np.unique(pair_keys(column.direction, judged.query_of_row, judged.item))
+        used = pair_keys(column.direction, candidates.queries[candidates.query], candidates.item)
+        outside = int((~np.isin(labelled, used)).sum())
         if outside:
             notes[column.direction] = (
-                f"{direction_title(column.direction)}: {outside:,} of {len(judged.item):,} labels of "
+                f"{direction_title(column.direction)}: {outside:,} of {len(labelled):,} labels of "
                 f"{vetted.name} are not used: of queries that {noisy.name} does not cover, or of items that "
                 "are not ranked"
             )
@@ -255,13 +257,13 @@ def estimation_notes(columns: Sequence[EstimatedColumn]) -> list[str]:
     notes += dict.fromkeys(note for column in columns for note in column.candidates.notes)
     for column in columns:
         matter, vetted = column.looked_at, column.labels.vetted
-        inside = int((matter & vetted).sum())
-        if inside < FEW_LABELS and inside < matter.sum():
+        inside, known = (column.candidates.count(rows) for rows in (matter & vetted, vetted))
+        if inside < FEW_LABELS and inside < column.candidates.count(matter):
             notes.append(f"{column.title}: rests on {plural(inside, 'vetted pair')}, which is few")
-        outside = len(column.labels) - inside
+        outside = known - inside
         if outside > inside:
             notes.append(
-                f"{column.title}: {outside:,} of {len(column.labels):,} vetted pairs are not among the first "
+                f"{column.title}: {outside:,} of {known:,} vetted pairs are not among the first "
                 "items, and tell little"
             )
     return notes

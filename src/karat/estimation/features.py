@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from karat._util import plural
+from karat.benchmarks import in_order
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, VettedLabels, rank_candidates
 from karat.estimation.estimator import ESTIMATORS
@@ -221,14 +222,14 @@ def judge_features(
     from karat.judging.machine_judges import MIN_KAPPA, MIN_PAIRS, calibrations
 
     if fingerprint(project.benchmark()) != fingerprint(benchmark):
+        items = " and ".join(dict.fromkeys(side.many for side in benchmark.sides))
         raise InputError(
-            f"the project {project.name!r} is about other images and captions than {benchmark.name}",
+            f"the project {project.name!r} is about other {items} than {benchmark.name}",
             fix="open the project of this benchmark",
         )
     compared = {calibration.version: calibration for calibration in calibrations(project)}
     answers = project.answers.read()
-    sides = (answers.image, answers.caption)
-    row = candidates.find(*(sides if candidates.direction == "i2t" else sides[::-1]))
+    row = candidates.find(*in_order(candidates.direction, answers.image, answers.caption))
     made = {}
     for number, (annotator, kind) in enumerate(zip(answers.annotators, answers.kinds)):
         own = (answers.annotator == number) & (row >= 0)

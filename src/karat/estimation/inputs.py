@@ -9,8 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, split_names
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark, is_instances
+from karat._util import split_names
+from karat.benchmarks import (
+    Benchmark,
+    Direction,
+    Truth,
+    as_benchmark,
+    is_instances,
+    item_side,
+    query_side,
+    same_side,
+    turned,
+)
 from karat.errors import InputError, MissingDataError
 from karat.estimation.candidates import CandidateRequest, Candidates, check_ties
 from karat.estimation.features import score_features
@@ -19,8 +29,8 @@ from karat.estimation.relevance import check_graded, cut_of
 from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
 from karat.runs import Compute, Loading, Run, is_model, load_runs, notes_on_loading
 
-SEARCH: Direction = "t2i"
-"""The direction that is taken where one is needed and nothing says which: image search."""
+ASKS = ("text", "query", "composed")
+"""The kinds of sides that ask in a search: the direction that is taken where nothing says which."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +96,7 @@ def load_inputs(
     named = [find_truth(bench, default if truth is None else truth) for truth in truths]
     for one in measures:
         check_graded(one, [truth for truth, _ in named])
-    asked = check_directions(direction, [truth for truth, _ in named])
+    asked = check_directions(direction, bench, [truth for truth, _ in named])
     loaded = load_runs(runs, bench, loading, compute)
     ways = directions_of(asked, loaded, [truth for truth, _ in named])
     notes = [*notes_on_loading(loaded), *(note for _, file_notes in named for note in file_notes)]
@@ -120,16 +130,16 @@ def check_measures(measure: Iterable[str | Named] | Named | str) -> list[Measure
 
 
 def check_directions(
-    direction: Iterable[str] | str | None, truths: Sequence[Truth]
+    direction: Iterable[str] | str | None, benchmark: Benchmark, truths: Sequence[Truth]
 ) -> list[Direction] | None:
     """Return the directions that were asked for, None where none was, or raise where no truth has queries."""
     if direction is None:
         return None
     names = split_names(direction) if isinstance(direction, str) else list(direction)
-    ways: list[Direction] = [check_choice(name, DIRECTIONS, "direction") for name in names]  # type: ignore[misc]
+    ways = [benchmark.direction(name) for name in names]
     for way in ways:
         for truth in truths:
-            if not len(truth.queries.get(way, ())):
+            if way not in truth.directions:
                 raise InputError(
                     f"truth {truth.name!r} has no {way} queries", fix="choose the other direction"
                 )
@@ -144,8 +154,8 @@ def directions_of(
         return direction
     possible = [
         way
-        for way in DIRECTIONS
-        if all(way in run.directions for run in runs) and all(len(t.queries.get(way, ())) for t in truths)
+        for way in truths[0].directions
+        if all(way in run.directions for run in runs) and all(way in truth.directions for truth in truths)
     ]
     if not possible:
         raise InputError("no direction is in all runs and both truths", fix="choose other runs or truths")
@@ -156,14 +166,26 @@ def check_one_direction(direction: Iterable[str] | str | None) -> None:
     """Raise where several directions were asked for."""
     names = split_names(direction) if isinstance(direction, str) else list(direction or ())
     if len(names) > 1:
-        raise InputError("pairs are drawn for one direction", fix="choose t2i or i2t")
+        raise InputError("pairs are drawn for one direction", fix=f"choose {' or '.join(names[::-1])}")
+
+
+def check_drawn(direction: Direction) -> None:
+    """Raise where pairs cannot be drawn: where a collection is searched with itself, each has two orders."""
+    if same_side(direction):
+        side = query_side(direction).many
+        raise InputError(
+            f"pairs are not drawn where {side} are searched with {side}: each would be drawn in both orders",
+            fix="give their labels as a truth: karat estimate RUNS --noisy TRUTH --vetted LABELS",
+        )
 
 
 def one_direction(possible: Sequence[Direction]) -> tuple[Direction, list[str]]:
-    """Return the only possible direction, else image search, and what a reader should know."""
+    """Return the only possible direction, else that of a search, and what a reader should know."""
     if len(possible) == 1:
         return possible[0], []
-    return SEARCH, [f"the direction is {SEARCH}, that of image search; for the other, give --direction i2t"]
+    way = next((way for way in possible if query_side(way).kind in ASKS), possible[0])
+    searched = f"the direction is {way}, that of {item_side(way).one} search"
+    return way, [f"{searched}; for the other, give --direction {turned(way)}"]
 
 
 def is_cut(measure: Measure) -> bool:

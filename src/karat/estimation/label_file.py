@@ -1,4 +1,7 @@
-"""Vetted labels in a file: image, caption and label, as a spreadsheet or a labelling tool exports them."""
+"""Vetted labels in a file: image, caption and label, as a spreadsheet or a labelling tool exports them.
+
+The columns have these names whatever the sides of the benchmark are.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Judgments, Provenance, Share, Truth
+from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth, same_side
 from karat.errors import InputError
 from karat.scores import locate, read_ratings
 
@@ -27,19 +30,21 @@ def find_truth(benchmark: Benchmark, truth: str | Path | Truth) -> tuple[Truth, 
     wrong = np.argwhere(~(np.isnan(values) | ((values >= 0) & (values <= 1))))
     if len(wrong):
         row, column = wrong[0]
-        image, caption = located.ratings.pairs()[row]
+        names = (f"{side.one} {name}" for side, name in zip(benchmark.sides, located.ratings.pairs()[row]))
         raise InputError(
-            f"the label of image {image} with caption {caption} is {values[row, column]:g}",
+            f"the label of {' with '.join(names)} is {values[row, column]:g}",
             where=path,
             fix="write 1 for relevant and 0 for not relevant",
         )
     row, rater = np.nonzero(~np.isnan(values))
+    pair = located.image, located.caption
+    if same_side(benchmark.directions[0]):
+        pair = np.minimum(*pair), np.maximum(*pair)
     judgments = Judgments(
-        located.image[row],
-        located.caption[row],
+        *(side[row] for side in pair),
         rating=values[row, rater],
         source=rater,
         sources=[Provenance(name, "0 to 1", Share(top=1)) for name in located.ratings.raters],
     )
-    queries = {way: np.arange(benchmark.queries(way).size) for way in DIRECTIONS}
+    queries = {way: np.arange(benchmark.queries(way).size) for way in benchmark.directions}
     return Truth(path.stem, judgments, queries), located.notes

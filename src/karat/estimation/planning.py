@@ -24,6 +24,7 @@ from karat.estimation.candidates import DEPTH, scan_candidates
 from karat.estimation.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.inputs import (
+    check_drawn,
     check_measures,
     check_one_direction,
     check_several,
@@ -94,7 +95,7 @@ def plan(
     level, power
         How often intervals should hold, and how often the gap should be found.
     direction
-        "i2t" or "t2i"; by default "t2i", image search, if the runs and the truth have it.
+        One of the benchmark; by default that of a search, as "t2i", if the runs and the truth have it.
     depth, ties
         As in `karat.estimate`.
     overlap, rates
@@ -134,6 +135,7 @@ def plan(
     if difference is not None and len(inputs.runs) < 2:
         check_several(inputs.runs, f"difference is {difference:g}")
     way, way_notes = one_direction(inputs.directions)
+    check_drawn(way)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
     plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)
     request = request_for(
@@ -159,7 +161,7 @@ def plan(
     return Plan(
         one, way, candidates.runs, int(candidates.matter(plain).sum()), len(candidates.queries), basis,
         tuple(designs), within / 100, (within if difference is None else difference) / 100, level, power,
-        spread, clusters, overlap, rates or Rates(),
+        spread, clusters, bench.grouping or bench.query_side(way), overlap, rates or Rates(),
         tuple(notes),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth, in_order
 from karat.errors import InputError
 from karat.estimation.candidates import (
     DEPTH,
@@ -27,6 +27,7 @@ from karat.estimation.candidates import (
 )
 from karat.estimation.inputs import (
     check_directions,
+    check_drawn,
     check_measures,
     check_one_direction,
     depth_of,
@@ -167,7 +168,7 @@ def read_project(
     measure
         One measure. What is not given, this and the following, is that of the latest batch.
     direction
-        "i2t" or "t2i"; before the first batch "t2i", image search, if the runs have it.
+        A direction of the benchmark; before the first batch that of a search, as "t2i", if the runs have it.
     noisy, depth, ties
         As in `karat.estimate`; before the first batch the benchmark's first truth,
         50 and "stable".
@@ -241,13 +242,14 @@ def ask_project(
     if len(measures) > 1:
         raise InputError("pairs are drawn for one measure", fix=f"choose {measures[0]}")
     bench = project.benchmark()
+    check_drawn(bench.directions[0])
     truth, _ = find_truth(bench, kept.get("noisy", next(iter(bench.truths))) if noisy is None else noisy)
     check_graded(measures[0], (truth,))
     if direction is None and last is not None:
         direction = last.direction
     check_one_direction(direction)
     question = ProjectQuestion(
-        bench, measures[0], truth, check_directions(direction, (truth,)),
+        bench, measures[0], truth, check_directions(direction, bench, (truth,)),
         int(kept.get("depth", DEPTH)) if depth is None else depth,
         check_ties(str(kept.get("ties", "stable")) if ties is None else ties), stored,
     )  # fmt: skip
@@ -351,9 +353,7 @@ def fingerprints(candidates: Candidates, depth: int) -> dict[str, str]:
 
 def find_pairs(candidates: Candidates, batch: DrawBatch) -> np.ndarray:
     """Return the candidates that a batch drew, −1 for what is none."""
-    pair = (batch.image, batch.caption)
-    query, item = pair if candidates.direction == "i2t" else pair[::-1]
-    return candidates.find(query, item)
+    return candidates.find(*in_order(candidates.direction, batch.image, batch.caption))
 
 
 def covered(candidates: Candidates, batch: DrawBatch, noisy: Truth) -> np.ndarray:

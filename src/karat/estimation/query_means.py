@@ -1,4 +1,4 @@
-"""Means over queries: of what is defined, and their variance where captions of one image belong together."""
+"""Means over queries: of what is defined, and their variance where some belong together."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ def mean_defined(values: np.ndarray) -> np.ndarray:
 
 
 def clusters_of(benchmark: Benchmark, candidates: Candidates) -> np.ndarray:
-    """Return the cluster of each query: captions of one image belong together."""
-    owner = benchmark.caption_image
-    if candidates.direction == "i2t" or owner is None or (owner[candidates.queries] < 0).any():
+    """Return the cluster of each query: its group in the benchmark, as of the captions of one image."""
+    if benchmark.grouping is None:
         return np.arange(len(candidates.queries))
-    return owner[candidates.queries]
+    return benchmark.clusters(candidates.direction, candidates.queries)
 
 
 def cluster_variance(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:

@@ -7,12 +7,23 @@ from copy import copy
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth, same_side
 from karat.errors import InputError
 from karat.measures import Measure
 
 KEY_BASE = np.int64(1) << 32
 """A pair as one number: its query times this, plus its item."""
+
+
+def pair_keys(direction: Direction, query: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """Return pairs as numbers; where a collection is searched with its own items, a pair has no order.
+
+    >>> pair_keys("i2i", np.array([1, 2]), np.array([2, 1])) % KEY_BASE
+    array([2, 2])
+    """
+    if same_side(direction):
+        query, item = np.minimum(query, item), np.maximum(query, item)
+    return query.astype(np.int64) * KEY_BASE + item
 
 
 def covered_queries(benchmark: Benchmark, direction: Direction, truths: Sequence[Truth]) -> np.ndarray:

@@ -107,8 +107,8 @@ class EstimatedColumn:
         }
         counts = {
             "queries": int((~np.isnan(self.values)).any(axis=0).sum()),
-            "candidates": int(matter.sum()),
-            "vetted": int((matter & self.labels.vetted).sum()),
+            "candidates": self.candidates.count(matter),
+            "vetted": self.candidates.count(matter & self.labels.vetted),
         }
         columns = zip(
             self.candidates.runs, self.scores, self.spread, self.naive, self.sample_mean, self.vetted_only
@@ -137,7 +137,7 @@ class ScoreEstimate(Result):
     notes
         What a reader should know.
     benchmark
-        Of the runs: its captions and pictures are shown.
+        Of the runs: what it holds is shown.
     """
 
     columns: tuple[EstimatedColumn, ...]

@@ -16,11 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from karat._util import plural, stage, write_file
-from karat.benchmarks import Truth
+from karat.benchmarks import Direction, Truth, sides_of
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, VettedLabels
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimation.features import check_scores
+from karat.estimation.inputs import check_drawn
 from karat.estimation.relevance import labels_of, without_grade
 from karat.estimation.strategy import STRATEGIES, VettingStrategy
 from karat.measures import Measure, parse_name
@@ -58,22 +59,25 @@ def truth_labels(
     """
     if truth.judgments is not None and not len(truth.judgments):
         raise InputError(f"truth {truth.name!r} has no labels", fix="name another truth, or vet some pairs")
-    check_contradictions(truth)
+    check_contradictions(truth, candidates.direction)
     label = labels_of(truth, candidates.direction, candidates.queries[candidates.query], candidates.item, rel)
     return np.nan_to_num(label) if unlisted == "no" else label
 
 
-def check_contradictions(truth: Truth) -> None:
+def check_contradictions(truth: Truth, direction: Direction) -> None:
     """Raise where one source of a truth calls a pair relevant and another does not."""
     if truth.judgments is None or len(truth.judgments.sources) < 2:
         return
     highest, lowest = truth.judgments.pairs("max"), truth.judgments.pairs("min").grade
     apart = np.flatnonzero((highest.grade > 0) & (lowest == 0))
     if len(apart):
-        image, caption = highest.image[apart[0]], highest.caption[apart[0]]
+        first, second = (
+            f"{side.one} {items[apart[0]]}"
+            for side, items in zip(sides_of(direction), (highest.image, highest.caption))
+        )
         raise InputError(
-            f"truth {truth.name!r} has contradictory labels of {plural(len(apart), 'pair')}, first of image "
-            f"{image} with caption {caption} (numbers in the benchmark)",
+            f"truth {truth.name!r} has contradictory labels of {plural(len(apart), 'pair')}, first of "
+            f"{first} with {second} (numbers in the benchmark)",
             fix="name a truth of one source, or let karat project publish decide",
         )
 
@@ -199,6 +203,7 @@ def vet(
     """
     estimator, strategy = parse_name(estimator, ESTIMATORS), parse_name(strategy, STRATEGIES)
     start = parse_name(first, STRATEGIES)
+    check_drawn(candidates.direction)
     if estimator.needs_scores:
         # Before anything is asked.
         check_scores(candidates)

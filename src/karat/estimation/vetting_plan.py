@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, Part, Result, extra, plural
-from karat.benchmarks import Direction, direction_title
+from karat._util import MISSING, Layout, Part, Result, extra, plural, word_for
+from karat.benchmarks import Direction, Groups, Side, direction_title
 from karat.errors import InputError
 from karat.estimation.design import DESIGNS
 from karat.estimation.plan_basis import PlanBasis
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """The numbers of labels that a plan shows, as far as there are so many pairs."""
 BENCHMARK_SIZES = (100, 300, 1000, 3000, 10_000)
-"""The numbers of images whose smallest detectable difference a plan shows."""
+"""The numbers of groups whose smallest detectable difference a plan shows."""
 FEWEST_UNITS = 5
 """With fewer drawn units a plan says nothing of an interval."""
 
@@ -53,8 +53,10 @@ class Plan(Result):
     level, power
         How often intervals should hold, and differences be found.
     spread, clusters
-        The standard deviation of the difference of the first two runs over images, 0 where there is one run,
-        and the number of images.
+        The standard deviation of the difference of the first two runs over groups, 0 where there is one run,
+        and the number of groups.
+    group
+        The words for a group, such as an image with its captions; those of queries where each is by itself.
     overlap, rates
         How many answers a label takes; how long each takes, and what annotators are paid.
     notes
@@ -74,6 +76,7 @@ class Plan(Result):
     power: float
     spread: float
     clusters: int
+    group: Groups | Side
     overlap: int
     rates: Rates
     notes: tuple[str, ...] = ()
@@ -140,7 +143,7 @@ class Plan(Result):
         return cost.hours, cost.money
 
     def detectable_over_queries(self, clusters: int) -> float:
-        """Return the smallest difference that a benchmark with so many images shows, if all is labelled."""
+        """Return the smallest difference that a benchmark with so many groups shows, if all is labelled."""
         return detection_reach(clusters, 1 - self.level, self.power) * self.spread / np.sqrt(clusters)
 
     def records(self) -> list[dict[str, Any]]:
@@ -261,10 +264,11 @@ class Plan(Result):
             return []
         sizes = sorted({*BENCHMARK_SIZES, self.clusters})
         row = [f"{100 * self.detectable_over_queries(n):.2f}" for n in sizes]
+        one, many = self.group.one, self.group.many
         about = (
             "Labels decide about these queries. For queries like these even full labels leave the chance of\n"
-            "which images were drawn. The smallest gap that a fully labelled benchmark finds in "
+            f"which {many} were drawn. The smallest gap that a fully labelled benchmark finds in "
             f"{100 * self.power:g}% of samples,\nin points, if it varies by {100 * self.spread:.1f} from one "
-            f"image to the next (here {plural(self.clusters, 'image')}):"
+            f"{one} to the next (here {self.clusters:,} {word_for(self.clusters, one, many)}):"
         )
-        return [about, Layout(["images", *(f"{n:,}" for n in sizes)], [["gap", *row]])]
+        return [about, Layout([many, *(f"{n:,}" for n in sizes)], [["gap", *row]])]

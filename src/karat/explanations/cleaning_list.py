@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result, plural, say, track
-from karat.benchmarks import DIRECTIONS, Benchmark, JudgedItems, as_benchmark
+from karat.benchmarks import Benchmark, JudgedItems, as_benchmark, in_order
 from karat.errors import InputError, KaratError
 from karat.explanations.concept_sources import find_concepts
 from karat.explanations.concepts import Concepts
@@ -137,6 +137,7 @@ def make_cleaning_list(
     """
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
+    bench.check_image_text()
     compute = compute or Compute()
     check_owners(bench)
     loaded = [] if runs is None else load_runs(runs, bench, loading, compute)
@@ -183,8 +184,8 @@ class OwnPairs:
         self.owner = np.asarray(benchmark.caption_image)
         kept = np.flatnonzero(self.owner >= 0)
         self._captions: dict[JudgedItems, np.ndarray] = {}
-        for direction in DIRECTIONS:
-            query, item = (kept, self.owner[kept]) if direction == "t2i" else (self.owner[kept], kept)
+        for direction in benchmark.directions:
+            query, item = in_order(direction, self.owner[kept], kept)
             order = np.lexsort((item, query))
             self._captions[pairs_of(direction, query[order], item[order])] = kept[order]
 

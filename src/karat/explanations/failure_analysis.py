@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, connected, plural, say, track
-from karat.benchmarks import Benchmark, Direction, JudgedItems
+from karat.benchmarks import Benchmark, Direction, JudgedItems, turned
 from karat.errors import InputError
 from karat.explanations.cleaning_list import CleaningList, OwnPairs, check_owners, rank_captions
 from karat.explanations.concept_metrics import ConceptComparison, ConceptMetrics, compare_concepts, path_steps
@@ -24,6 +24,7 @@ from karat.explanations.failures import (
     RunFailures,
     check_direction,
     check_ranks,
+    images_known,
 )
 from karat.explanations.fault import FaultChoices, FaultFinder
 from karat.explanations.noun_senses import MentionedConcepts
@@ -61,7 +62,7 @@ class QueryMentions:
         return np.r_[0, np.cumsum(lengths)], np.concatenate([*rows, np.zeros(0, np.int64)])
 
     def _texts(self, direction: Direction, queries: Sequence[int]) -> list[list[str]]:
-        if direction == "t2i":
+        if self.benchmark.query_side(direction).kind == "text":
             captions = self.benchmark.needed_texts
             return [[captions[query]] for query in queries]
         from karat.captions import references_of
@@ -156,6 +157,7 @@ def explain(
         benchmark, "R@1", truth=truth, direction=direction, ties=ties, setting=setting,
         threads=compute.threads,
     )  # fmt: skip
+    options.benchmark.check_image_text()
     truths = list(options.measures)[: None if truth is not None else 1]
     check_seed(seed)
     check_known(options.benchmark, concepts, comparison.synset_map)
@@ -201,8 +203,9 @@ def check_images_known(benchmark: Benchmark, directions: Iterable[Direction], cl
     """Raise where the images of captions are needed and a benchmark does not say which they are."""
     if clean:
         check_owners(benchmark)
-    if "i2t" in directions and benchmark.caption_image is None:
-        raise InputError(without_owners(benchmark), fix="choose t2i")
+    for direction in directions:
+        if not images_known(benchmark, direction):
+            raise InputError(without_owners(benchmark), fix=f"choose {turned(direction)}")
 
 
 def check_answered(runs: Iterable[Run], directions: Iterable[Direction]) -> None:
@@ -250,8 +253,7 @@ class FailureQuestions:
             (labels, way): FailureQuestion(benchmark, labels, way, ranks)
             for labels in truths
             for way in directions
-            if (way == "t2i" or benchmark.caption_image is not None)
-            and len(benchmark.truth(labels).queries.get(way, ()))
+            if images_known(benchmark, way) and way in benchmark.truth(labels).directions
         }
         self._own = OwnPairs(benchmark) if clean else None
         asked = self._questions.values()
@@ -292,10 +294,9 @@ def run_failures(
                 if way not in run.directions:
                     notes.append(f"{run.name} has no {way} rankings")
                 elif question is None:
-                    unknown = way == "i2t" and options.benchmark.caption_image is None
                     notes.append(
-                        f"{without_owners(options.benchmark)}: t2i only" if unknown
-                        else f"{labels} covers no {way} query"
+                        f"{labels} covers no {way} query" if images_known(options.benchmark, way)
+                        else f"{without_owners(options.benchmark)}: {turned(way)} only"
                     )  # fmt: skip
                 else:
                     failures, left = with_images(question.failures(run, answers[run.name], options.ties))
@@ -356,7 +357,7 @@ def slices_of_runs(values: Sequence[QueryValues], seed: int) -> list[SliceReport
     """Return the slices of each of the runs that are scored by one truth in one direction, and of pairs."""
     first = values[0]
     for one in values:
-        check_searched(one.values, None, one.cluster)
+        check_searched(one.values, None, one.cluster, one.group)
     # The queries are read once; of runs with embeddings only their clusters differ.
     truth = first.benchmark.truth(first.truth)
     read = read_queries(first.benchmark, truth, first.direction)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._util import check_choice
-from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth, asks_first, in_order
 from karat.errors import InputError
 from karat.runs import Run, Top, TopRequest, with_whole_ties
 from karat.scores.evaluation import ScanAnswers, ScanRequests, pairs_of
@@ -40,7 +40,8 @@ class RunFailures:
     ground, retrieved
         Per failure, the items: what should have come, and what came.
     ground_image, retrieved_image
-        The images of these; that of a caption is the one that it was written for (−1: unknown).
+        The items of the first side that these are or belong to: an image is its own, that of a caption is the
+        one that it was written for (−1: unknown).
     ground_rank
         The place of the ground truth; 0 where a list does not have it.
     n_queries
@@ -114,7 +115,7 @@ def find_failures(
     truth
         Its name, or a truth over the same ids.
     direction
-        "i2t" or "t2i".
+        One of the benchmark.
     rank
         One or several: at which places wrong items are looked for.
     ties
@@ -138,6 +139,7 @@ def find_failures(
     ([1], [0], [2])
     """
     policy = check_choice(ties, FAILURE_TIES, "ties")
+    direction = benchmark.direction(direction)
     question = FailureQuestion(benchmark, truth, direction, check_ranks(rank))
     check_direction(run, direction)
     return question.failures(run, ScanRequests(question.pairs, question.tops).of_run(run), policy)
@@ -263,9 +265,14 @@ class FoldQuestion:
         return np.where(placed.above >= 0, placed.above + behind.get(policy, placed.earlier) + 1, 0)
 
 
+def images_known(benchmark: Benchmark, direction: Direction) -> bool:
+    """Return whether images are what is ranked, or known of the captions that are."""
+    return not asks_first(direction) or benchmark.caption_image is not None
+
+
 def image_of(benchmark: Benchmark, direction: Direction, item: np.ndarray) -> np.ndarray:
     """Return the images of items; −1 for a caption whose image is unknown."""
-    if direction == "t2i":
+    if not asks_first(direction):
         return item
     if benchmark.caption_image is None:
         return np.full(len(item), -1)
@@ -352,8 +359,8 @@ def ground_items(benchmark: Benchmark, truth: Truth, asked: JudgedItems) -> np.n
     number, item = asked.number[inside], asked.item[inside]
     if owner is not None and len(number):
         query = asked.queries[number]
-        owner = np.asarray(owner)
-        own = owner[query] == item if asked.direction == "t2i" else owner[item] == query
+        image, caption = in_order(asked.direction, query, item)
+        own = np.asarray(owner)[caption] == image
         # Original positives first, then the order of the benchmark.
         order = np.lexsort((item, ~own, number))
         number, item = number[order], item[order]
@@ -365,7 +372,7 @@ def ground_items(benchmark: Benchmark, truth: Truth, asked: JudgedItems) -> np.n
 def original_items(benchmark: Benchmark, asked: JudgedItems) -> np.ndarray:
     """Return, per query, the image that a caption was written for, or the first caption of an image."""
     owner = np.asarray(benchmark.caption_image)
-    if asked.direction == "t2i":
+    if not asks_first(asked.direction):
         return owner[asked.queries].astype(np.int64)
     first = np.full(benchmark.images.size, -1)
     captions = np.flatnonzero(owner >= 0)[::-1]

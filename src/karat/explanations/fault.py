@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat._util import check_choice
-from karat.benchmarks import Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth, in_order
 from karat.errors import InputError
 from karat.explanations.failures import RunFailures
 from karat.explanations.noun_senses import NounSenses, names_in
@@ -160,7 +160,7 @@ class FaultFinder:
             )
         shared = np.full(len(failures), UNKNOWN)
         if self._shared is not None:
-            caption = failures.query if failures.direction == "t2i" else failures.ground
+            _, caption = in_order(failures.direction, failures.query, failures.ground)
             shared = self._shared.of(caption)
         name = None if self.better is None else self.better.name
         return Faults(name, self.keywords, alternative, covered, shared)

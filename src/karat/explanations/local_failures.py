@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._util import MISSING, Layout, Part, Result, or_none, plural
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, in_order
 from karat.errors import KaratError
 from karat.explanations.concept_metrics import ConceptMetrics
 from karat.explanations.explained_failures import ALL, INFORMED, METRIC_HEADS, ExplainedFailures
@@ -64,7 +64,7 @@ class LocalFailures(Result):
         }
         records = []
         for k, (query, rank, ground, retrieved, ground_rank) in enumerate(rows):
-            caption = query if failures.direction == "t2i" else retrieved
+            _, caption = in_order(failures.direction, query, retrieved)
             record = {
                 "run": failures.run, "truth": failures.truth, "direction": failures.direction, "rank": rank,
                 "query": queries[query], "ground_truth": items[ground], "retrieved": items[retrieved],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, as_benchmark
+from karat.benchmarks import Benchmark, Direction, Groups, Side, as_benchmark, in_order
 from karat.errors import InputError
 from karat.measures import MEAN, Named, parse_measure
 from karat.runs import EmbeddingRun, Run, load_runs
@@ -22,7 +22,7 @@ class QueryValues:
     Parameters
     ----------
     values, query, cluster
-        Per query, the index of the query in its benchmark, and the number of its image.
+        Per query, the index of the query in its benchmark, and the number of its group, as of an image.
     run, truth, direction, measure
         Whose values they are, and what was scored.
     benchmark
@@ -55,11 +55,15 @@ class QueryValues:
                 f"truth {column.truth!r} scores a query in several folds",
                 fix="choose a truth without repeats",
             )
-        direction: Direction = "t2i" if column.direction == "t2i" else "i2t"
         return cls(
             column.values[known], query, column.cluster[known], column.run, column.truth,
-            direction, column.measure, card.benchmark, embeddings,
+            column.direction, column.measure, card.benchmark, embeddings,
         )  # fmt: skip
+
+    @property
+    def group(self) -> Groups | Side:
+        """The words for what clusters are: groups of the benchmark, or its queries."""
+        return self.benchmark.grouping or self.benchmark.query_side(self.direction)
 
     def at(self, query: np.ndarray) -> np.ndarray:
         """Return the places of queries, which must be there."""
@@ -104,7 +108,7 @@ def query_vectors(run: Run, direction: Direction) -> np.ndarray | None:
     """Return the embeddings of a run's queries, None where it has none."""
     if not isinstance(run, EmbeddingRun):
         return None
-    return run.captions if direction == "t2i" else run.images
+    return in_order(direction, run.images, run.captions)[0]
 
 
 def values_of_card(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import plural, track
-from karat.benchmarks import Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth, turned
 from karat.errors import InputError, unknown_name
 from karat.explanations.max_t import compressed
 from karat.explanations.query_words import concepts_of, read_mentions
@@ -122,7 +122,7 @@ class SliceTable:
 
 def slice_table(
     benchmark: Benchmark,
-    direction: Direction = "t2i",
+    direction: Direction | None = None,
     *,
     truth: str | None = None,
     kinds: Iterable[str] | str | None = None,
@@ -140,11 +140,11 @@ def slice_table(
     Parameters
     ----------
     benchmark, direction
-        Whose queries: "t2i" for captions, "i2t" for images.
+        Whose queries, as "t2i" for captions and "i2t" for images; by default the last one that the truth has.
     truth
         Which truth says how many positives a query has, and which queries there are; the first by default.
     kinds
-        One or several of `SLICE_KINDS`; all by default.
+        One or several of `SLICE_KINDS`; by default all, and without captions those that need no words.
     own
         Further slices: booleans per query of the benchmark, by name.
     min_support
@@ -167,6 +167,11 @@ def slice_table(
     (216, 18)
     """
     labels = benchmark.truth(truth or next(iter(benchmark.truths)))
+    direction = labels.directions[-1] if direction is None else benchmark.direction(direction)
+    possible = [name for name in SLICE_KINDS if has_words(benchmark) or not SLICE_KINDS[name].of_words]
+    chosen = [kinds] if isinstance(kinds, str) else list(kinds or possible)
+    if any(SLICE_KINDS[name].of_words for name in chosen if name not in possible):
+        benchmark.check_image_text()
     queries = queries_of(labels, direction)
     fewest = check_support(min_support, len(queries))
     rows = None if embeddings is None else check_embeddings(embeddings, benchmark, direction)[queries]
@@ -175,7 +180,6 @@ def slice_table(
     for name, column in (own or {}).items():
         column = check_column(name, column, benchmark.queries(direction).size, f" of {benchmark.name}")
         builder.add(OWN, str(name), column[queries])
-    chosen = [kinds] if isinstance(kinds, str) else list(kinds or SLICE_KINDS)
     builder.add_kinds(chosen, sliced)
     if joined:
         builder.join_attributes(sliced.mentions)
@@ -196,7 +200,7 @@ def queries_of(truth: Truth, direction: Direction) -> np.ndarray:
 def read_queries(benchmark: Benchmark, truth: Truth, direction: Direction) -> SlicedQueries:
     """Return what the queries of a truth mention, and how many items are relevant to each."""
     queries = queries_of(truth, direction)
-    captions = captions_of(benchmark, direction, queries)
+    captions = captions_of(benchmark, direction, queries) if has_words(benchmark) else [[] for _ in queries]
     found = iter(read_mentions([text for own_texts in captions for text in own_texts]))
     mentions = [[next(found) for _ in own_texts] for own_texts in captions]
     number = positives_of(truth, direction, queries)
@@ -332,15 +336,20 @@ class SliceBuilder:
         )  # fmt: skip
 
 
+def has_words(benchmark: Benchmark) -> bool:
+    """Return whether a benchmark's queries have words: they are captions, or have some."""
+    return benchmark.sides[1].kind == "text"
+
+
 def captions_of(benchmark: Benchmark, direction: Direction, queries: np.ndarray) -> list[list[str]]:
     """Return the texts of each query: its own, or those of the image."""
     texts = benchmark.needed_texts
-    if direction == "t2i":
+    if benchmark.query_side(direction).kind == "text":
         return [[texts[query]] for query in queries.tolist()]
     if benchmark.caption_image is None:
         raise InputError(
             f"{benchmark.name} does not say which image its captions belong to",
-            fix='choose direction="t2i", whose queries are captions',
+            fix=f'choose direction="{turned(direction)}", whose queries are captions',
         )
     own: list[list[str]] = [[] for _ in range(benchmark.images.size)]
     for caption, image in enumerate(benchmark.caption_image.tolist()):

@@ -28,8 +28,9 @@ class SlicedQueries:
     ----------
     mentions
         Per query, what each of its captions mentions: its own text, or of an image query all its captions.
+        Nothing where there are no captions.
     image
-        Per query, the number of its image, or a negative one where that is unknown.
+        Per query, the number of its group, such as its image, or a negative one where that is unknown.
     positives
         Per query, how many items are relevant.
     embeddings
@@ -74,6 +75,8 @@ class SliceKind(ABC):
     """Whether its slices are joined with slices of other kinds: "colour: red & concept: dog"."""
     from_text: ClassVar[bool] = False
     """Whether it needs nothing but the texts of the queries."""
+    of_words: ClassVar[bool] = True
+    """Whether it looks at what queries mention."""
     of_run: ClassVar[bool] = False
     """Whether it looks at a run's embeddings."""
 
@@ -257,6 +260,7 @@ class PositivesKind(SliceKind):
     name = "positives"
     label = "positives"
     about = "has so many relevant items"
+    of_words = False
 
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:
         """Return ranges of numbers of positives."""
@@ -326,6 +330,7 @@ class ClusterKind(SliceKind):
     name = "clusters"
     label = "cluster"
     about = "lies in a cluster of the run's embeddings (k-means), named by its words"
+    of_words = False
     of_run = True
 
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat._util import MISSING, Layout, Part, Result, plural, signed
+from karat._util import MISSING, Layout, Part, Result, plural, signed, word_for
 from karat.benchmarks import direction_title
 from karat.explanations.slice_columns import SliceTable
 from karat.explanations.slice_search import Slice, SliceSearch
@@ -22,7 +22,7 @@ class SliceReport(Result):
     slices
         The strongest first; each adds to those before it.
     n, images
-        How many queries, of how many images.
+        How many queries, of how many groups, as of images.
     value, reference
         The mean value of all queries, of the run and of the other one.
     searched
@@ -39,6 +39,8 @@ class SliceReport(Result):
         The names of the run and of the one that it is compared with, None without.
     benchmark, truth, direction, measure
         What was scored; nothing where values were given.
+    unit
+        What one group is called, and several.
     """
 
     slices: tuple[Slice, ...]
@@ -57,6 +59,7 @@ class SliceReport(Result):
     truth: str = ""
     direction: str = ""
     measure: Named | None = None
+    unit: tuple[str, str] = ("cluster", "clusters")
 
     def __len__(self) -> int:
         return len(self.slices)
@@ -152,10 +155,11 @@ class SliceReport(Result):
         what = "Difference: inside less elsewhere" if self.against is None else (
             "Difference: the gap between both runs inside, less the gap elsewhere"
         )  # fmt: skip
-        unit = "cluster" if self.measure is None else "image"
+        each = self.unit[1] == "queries"
+        groups = "" if each else f" of {self.images:,} {word_for(self.images, *self.unit)}"
         lines.append(
             f"{what}{held}; intervals and p hold for all {self.searched:,} slices together "
-            f"({100 * self.level:g}%, {self.n:,} queries of {plural(self.images, unit)} dealt out anew)."
+            f"({100 * self.level:g}%, {self.n:,} queries{groups} dealt out anew)."
         )
         return "\n".join(lines)
 

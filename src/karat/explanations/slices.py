@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
-from karat.benchmarks import Benchmark, Direction
+from karat._util import check_choice, word_for
+from karat.benchmarks import KINDS, Benchmark, Direction, Groups, Side, as_benchmark
 from karat.errors import InputError
 from karat.explanations.max_t import MaxT, check_whole
 from karat.explanations.query_values import QueryValues, RunScorer, check_measure, values_of_card
-from karat.explanations.slice_columns import SliceTable, check_support, slice_table
+from karat.explanations.slice_columns import SliceTable, check_support, has_words, slice_table
 from karat.explanations.slice_kinds import SLICE_KINDS
 from karat.explanations.slice_report import SliceReport
 from karat.explanations.slice_search import SliceSearch
@@ -124,7 +124,7 @@ def find_slices(
     *,
     against: Any = None,
     truth: str | None = None,
-    direction: str = "t2i",
+    direction: str | None = None,
     kinds: Iterable[str] | str | None = None,
     slices: SliceTable | Mapping[str, Any] | None = None,
     adjust: Iterable[str] | str | None = None,
@@ -155,15 +155,17 @@ def find_slices(
     truth
         One of the benchmark's; the first by default.
     direction
-        "t2i", where a query is its caption, or "i2t", where it is all captions of the image.
+        "t2i", where a query is its caption, "i2t", where it is all captions of the image, or another of the
+        benchmark. By default the last one that the truth has.
     kinds
-        The kinds of slices, of `SLICE_KINDS`; all by default.
+        The kinds of slices, of `SLICE_KINDS`; by default all, and without captions those that need no words.
     slices
         A `SliceTable` that was made before, or further slices as booleans per query, by name.
     adjust
         Kinds that are held constant, such as "positives": how much worse are these queries than others with
         as many positives? By default "rivals" and "rarity" for one run, since queries that fit many images
-        fail by labels that know one of them, whatever the run; nothing where it is compared with another.
+        fail by labels that know one of them, whatever the run; nothing where it is compared with another, or
+        has no words.
     min_support
         The fewest queries inside and outside of a slice; by default 10, or one in a thousand.
     most
@@ -182,16 +184,20 @@ def find_slices(
     >>> [(each.name, each.n, round(each.difference, 2)) for each in report.slices]
     [('colour: any', 451, -0.38)]
     """
-    towards: Direction = "t2i" if check_choice(direction, ("t2i", "i2t"), "direction") == "t2i" else "i2t"
     named = check_measure(measure)
     chosen = SliceChoices(kinds, slices, adjust, min_support, most, level, deals, seed)
     scorer = None
     if isinstance(run, Scorecard):
-        own = values_of_card(run, named, truth, towards)
+        labels = truth or run.columns[0].truth
+        towards = which_direction(run.benchmark, labels, direction)
+        own = values_of_card(run, named, labels, towards)
     elif benchmark is None:
         raise InputError("a run without a benchmark has no queries", fix="give its benchmark, or a scorecard")
     else:
-        scorer = RunScorer(benchmark, named, truth, towards)
+        bench = as_benchmark(benchmark)
+        labels = truth or next(iter(bench.truths))
+        towards = which_direction(bench, labels, direction)
+        scorer = RunScorer(bench, named, labels, towards)
         own = scorer.values(run)
     if against is None:
         other = None
@@ -201,6 +207,11 @@ def find_slices(
         scorer = scorer or RunScorer(own.benchmark, named, own.truth, towards)
         other = scorer.values(against)
     return slices_of_values(own, other, chosen)
+
+
+def which_direction(benchmark: Benchmark, truth: str, direction: str | None) -> Direction:
+    """Return the direction that was asked for, or the last one that a truth has."""
+    return benchmark.truth(truth).directions[-1] if direction is None else benchmark.direction(direction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +243,10 @@ class SliceChoices:
             own=self.slices, min_support=self.min_support, embeddings=own.embeddings, seed=self.seed,
         )  # fmt: skip
 
-    def held(self, compared: bool) -> tuple[str, ...]:
+    def held(self, compared: bool, words: bool) -> tuple[str, ...]:
         """Return the kinds that are held constant, of one run or of two that are compared."""
         if self.adjust is None:
-            return () if compared else DIFFICULTY
+            return () if compared or not words else DIFFICULTY
         return (self.adjust,) if isinstance(self.adjust, str) else tuple(self.adjust)
 
     def known_held(self, table: SliceTable, held: Sequence[str]) -> tuple[str, ...]:
@@ -258,8 +269,8 @@ def slices_of_values(own: QueryValues, other: QueryValues | None, chosen: SliceC
     values, cluster = own.values[own.at(query)], own.cluster[own.at(query)]
     reference = None if other is None else other.values[other.at(query)]
     # Before the texts of the queries are read.
-    check_searched(values, reference, cluster)
-    held = chosen.held(other is not None)
+    check_searched(values, reference, cluster, own.group)
+    held = chosen.held(other is not None, has_words(own.benchmark))
     table = aligned(chosen.table(own, held), query, own.direction)
     report = search_slices(
         values, table, against=reference, clusters=cluster, better=own.measure.better,
@@ -268,7 +279,7 @@ def slices_of_values(own: QueryValues, other: QueryValues | None, chosen: SliceC
     )  # fmt: skip
     return replace(
         report, run=own.run, against=None if other is None else other.run, benchmark=own.benchmark.name,
-        truth=own.truth, direction=own.direction, measure=own.measure,
+        truth=own.truth, direction=own.direction, measure=own.measure, unit=(own.group.one, own.group.many),
     )  # fmt: skip
 
 
@@ -289,7 +300,9 @@ def paired_columns(
     return own[known], None if other is None else other[known], cluster, known
 
 
-def check_searched(values: np.ndarray, reference: np.ndarray | None, cluster: np.ndarray) -> None:
+def check_searched(
+    values: np.ndarray, reference: np.ndarray | None, cluster: np.ndarray, group: Groups | Side = KINDS["i"]
+) -> None:
     """Raise where values are infinite, or of too few clusters."""
     if not np.isfinite(values if reference is None else values - reference).all():
         raise InputError(
@@ -297,9 +310,11 @@ def check_searched(values: np.ndarray, reference: np.ndarray | None, cluster: np
         )
     count = len(np.unique(cluster))
     if count < FEWEST_CLUSTERS:
+        each = group.many == "queries"
+        scored = f"{count:,} {word_for(count, group.one, group.many)}{'' if each else ' with scored queries'}"
         raise InputError(
-            f"{plural(count, 'image')} with scored queries are too few to search for slices",
-            fix=f"give queries of {FEWEST_CLUSTERS} images or more",
+            f"{scored} are too few to search for slices",
+            fix=f"give {'' if each else 'queries of '}{FEWEST_CLUSTERS} {group.many} or more",
         )
 
 

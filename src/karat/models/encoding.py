@@ -144,6 +144,7 @@ def encoded(
     folder: Path | None,
 ) -> Run:
     """Return the run of a loaded model; one of pictures and texts is written into the folder, if given."""
+    benchmark.check_image_text()
     caption, texts = asked_texts(benchmark, queries)
     ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery[caption]}
 

@@ -16,7 +16,15 @@ from karat.captions import PerturbedQuery
 from karat.errors import InputError
 from karat.measures import Combined, Named, Semantic, parse_measures
 from karat.perturbations.caption_sets import caption_sets
-from karat.perturbations.changed_run import SAME, ChangedQueries, ChangedRun, changed_queries, changed_run
+from karat.perturbations.changed_run import (
+    CAPTIONS_ASK,
+    SAME,
+    ChangedQueries,
+    ChangedRun,
+    changed_queries,
+    changed_run,
+    check_captions_ask,
+)
 from karat.perturbations.robustness_report import MeasureEffect, QueryEffect, Robustness
 from karat.runs import (
     Compute,
@@ -134,9 +142,10 @@ def robustness(
     per = None if per is None else check_choice(per, ROBUSTNESS_UNITS, "per")
     loading, compute = loading or Loading(), compute or Compute()
     bench = as_benchmark(benchmark, setting)
+    bench.check_image_text()
     drawn = comparison_intervals(intervals, interval_method, level, resamples, seed)
     options = check_options(
-        bench, measure, truth=truth or [next(iter(bench.truths))], direction="t2i", ties=ties,
+        bench, measure, truth=truth or [next(iter(bench.truths))], direction=CAPTIONS_ASK, ties=ties,
         unjudged=unjudged, threads=compute.threads,
     )  # fmt: skip
     wanted = _wanted(measure, options)
@@ -211,8 +220,7 @@ def _run_before(runs: Sequence[Run]) -> Run:
     if len(runs) != 1:
         raise InputError(f"{len(runs)} runs were given as the one before", fix="give one model at a time")
     run = runs[0]
-    if "t2i" not in run.directions:
-        raise InputError("has no t2i rankings", where=run.where or run.name, fix="rank images for captions")
+    check_captions_ask(run)
     return run
 
 
@@ -276,7 +284,7 @@ def _unlike_before(run: Run, after: ChangedRun, queries: ChangedQueries) -> list
     if not (len(rest) and isinstance(run, TableRun) and isinstance(after.run, TableRun)):
         return []
     image = np.zeros(len(rest), np.int64)
-    before, now = (each.pairs("t2i", rest, image) for each in (run, after.run))
+    before, now = (each.pairs(CAPTIONS_ASK, rest, image) for each in (run, after.run))
     other = int((np.abs(now - before) > 100 * SAME * np.abs(before).max()).sum())
     if not other:
         return []
@@ -314,12 +322,12 @@ class OwnImages:
         name = next(iter(options.measures), next(iter(bench.truths)))
         truth = _restricted(bench.truth(name), captions[own < 0])
         if truth is not None and not truth.implicit:
-            judged = truth.judged("t2i")
+            judged = truth.judged(CAPTIONS_ASK)
             rows = (judged.grade > 0) & (judged.item < bench.images.size)
             query, item = np.r_[query, judged.query_of_row[rows]], np.r_[item, judged.item[rows]]
         order = np.lexsort((item, query))
         self.query, self.item = query[order], item[order]
-        self.pairs = [pairs_of("t2i", self.query, self.item)] if len(query) else []
+        self.pairs = [pairs_of(CAPTIONS_ASK, self.query, self.item)] if len(query) else []
 
     def settle(self, answers: Mapping[JudgedItems, JudgedItems], ties: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the own image of each caption, −1 where it has none, and its place."""
@@ -394,7 +402,7 @@ class _BeforeAndAfter:
             benchmark=replace(bench, truths={**bench.truths, **scored}),
             measures={name: self.options.measures[name] for name in scored},
         )
-        pairs = [pairs_of("t2i", queries, own)] if len(queries) else []
+        pairs = [pairs_of(CAPTIONS_ASK, queries, own)] if len(queries) else []
         run = after.of(options.benchmark)
         scoring = scan_runs([run], options, pairs=pairs)
         placed = scoring.pairs_placed[run.name]
@@ -434,14 +442,16 @@ class _BeforeAndAfter:
         columns = {"lower": now > then, "higher": now < then, "same": now == then}
         fall = (now > then) + 0.5 * (now == then)
         if isinstance(self.run, TableRun) and isinstance(after.run, TableRun):
-            old, new = (run.pairs("t2i", queries, own).astype(np.float64) for run in (self.run, after.run))
+            old, new = (
+                run.pairs(CAPTIONS_ASK, queries, own).astype(np.float64) for run in (self.run, after.run)
+            )
             slack = SAME * np.abs(old).max(initial=0)
             fell, rose = new < old - slack, new > old + slack
             fall = fell + 0.5 * ~(fell | rose)
             columns |= {"unnoticed": ~fell, "score_change": new - old}
         if isinstance(self.run, EmbeddingRun) and isinstance(after.run, EmbeddingRun):
             columns["cosine"] = _cosines(*(
-                run.captions[run.maps("t2i")[0][queries]] for run in (self.run, after.run)
+                run.captions[run.maps(CAPTIONS_ASK)[0][queries]] for run in (self.run, after.run)
             ))  # fmt: skip
         columns["fall"] = fall
         return QueryChanges(queries, {name: column.astype(np.float64) for name, column in columns.items()})
@@ -452,7 +462,7 @@ class _BeforeAndAfter:
         named = [(number, name) for number, each in enumerate(self.values) for name in each.columns]
         place = {key: at for at, key in enumerate(named)}
         columns = [(self.values[number].queries, self.values[number].columns[name]) for number, name in named]
-        samples = query_samples(bench, "t2i", columns, intervals)
+        samples = query_samples(bench, CAPTIONS_ASK, columns, intervals)
         shares, means = samples.means(), samples.estimates(lambda scores: scores)
         controls = [place[number, "fall"] for number, kind in enumerate(self.kinds) if kind.control]
         effects = []
@@ -497,7 +507,7 @@ class _BeforeAndAfter:
         for old in self.before.card:
             if old.values is None or old.truth not in scored or old.value is None:
                 continue
-            new = card.column(str(old.measure), truth=old.truth, direction="t2i")
+            new = card.column(str(old.measure), truth=old.truth, direction=CAPTIONS_ASK)
             if new.values is None or new.value is None:
                 continue
             values = old.values.copy()
@@ -535,9 +545,9 @@ def _by_set(
 
 def _restricted(truth: Truth, captions: np.ndarray) -> Truth | None:
     """Return a truth for some of its captions; None where it covers none of them."""
-    queries = np.asarray(truth.queries.get("t2i", ()), dtype=np.int64)
+    queries = np.asarray(truth.queries.get(CAPTIONS_ASK, ()), dtype=np.int64)
     kept = queries[np.isin(queries, captions)]
-    return replace(truth, queries={"t2i": kept}) if len(kept) else None
+    return replace(truth, queries={CAPTIONS_ASK: kept}) if len(kept) else None
 
 
 def _taken(column: Column, rows: np.ndarray) -> Column:

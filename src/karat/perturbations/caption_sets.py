@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-from karat.perturbations.changed_run import ChangedRun
+from karat.perturbations.changed_run import CAPTIONS_ASK, ChangedRun
 from karat.runs import EmbeddingRun, MatrixRun, Run, TableRun
 
 TRUTH = "own image"
@@ -59,10 +59,10 @@ class CaptionSets:
 
 def _captions_of(before: EmbeddingRun, after: ChangedRun | None) -> np.ndarray:
     """Return the vectors of all captions in the order of the benchmark, in double precision."""
-    vectors = before.captions[before.maps("t2i")[0]].astype(np.float64)
+    vectors = before.captions[before.maps(CAPTIONS_ASK)[0]].astype(np.float64)
     if after is not None:
         assert isinstance(after.run, EmbeddingRun)
-        vectors[after.captions] = after.run.captions[after.run.maps("t2i")[0][after.captions]]
+        vectors[after.captions] = after.run.captions[after.run.maps(CAPTIONS_ASK)[0][after.captions]]
     return vectors
 
 
@@ -87,7 +87,7 @@ def caption_sets(benchmark: Benchmark) -> CaptionSets | None:
     members[place, np.repeat(np.arange(len(images)), counts)] = captions
     sets = np.arange(len(images))
     own = Judgments(images, sets, sources=[Provenance("original")])
-    truth = Truth(TRUTH, own, {"t2i": sets}, about="the image that the captions were written for")
+    truth = Truth(TRUTH, own, {CAPTIONS_ASK: sets}, about="the image that the captions were written for")
     names = Ids(benchmark.images.gallery[images], kind="caption")
     return CaptionSets(
         Benchmark(benchmark.name, benchmark.images, names, {TRUTH: truth}, caption_image=images), members
@@ -129,17 +129,17 @@ class SetScores:
         for captions in self.members:
             caption = captions[sets]
             known = np.maximum(caption, 0)
-            score = self.before.pairs("t2i", known, image).astype(np.float64)
+            score = self.before.pairs(CAPTIONS_ASK, known, image).astype(np.float64)
             if self.after is not None and isinstance(self.after.run, MatrixRun):
                 new = self.replaced[known]
-                score[new] = self.after.run.pairs("t2i", known[new], image[new])
+                score[new] = self.after.run.pairs(CAPTIONS_ASK, known[new], image[new])
             total += np.where(caption >= 0, score, 0.0)
         return total / self.count[sets]
 
 
 def _block(run: MatrixRun, images: np.ndarray, captions: np.ndarray) -> np.ndarray:
     """Return scores of images by captions of the benchmark, in double precision."""
-    column, row = run.maps("t2i")
+    column, row = run.maps(CAPTIONS_ASK)
     table = run.scores if run.rows == "images" else run.scores.T
     return np.asarray(table[row[images]])[:, column[captions]].astype(np.float64)
 

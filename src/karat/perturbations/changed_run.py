@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_unique_ids, plural
-from karat.benchmarks import Benchmark, as_id_array
+from karat.benchmarks import Benchmark, Direction, as_id_array
 from karat.captions import REPAIR, PerturbedQuery, check_queries, read_queries
 from karat.errors import InputError
 from karat.perturbations.perturbation import PERTURBATIONS
 from karat.perturbations.perturbed_captions import PerturbedCaptions
 from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, Run, TableRun, read_run
 
+CAPTIONS_ASK: Direction = "t2i"
+"""What is changed are captions: they are the queries, and images are ranked."""
 SAME = 1e-5
 """Up to this share of the largest score, two scores are the same: an encoder computes a text in a batch of
 others a little differently."""
@@ -156,11 +158,17 @@ def _read(source: Any, before: Run, benchmark: Benchmark, queries: ChangedQuerie
 
 def _ranked(run: RankingsRun, benchmark: Benchmark, queries: ChangedQueries) -> ChangedRun:
     run = run.align(benchmark)
-    if "t2i" not in run.directions:
-        raise InputError("has no t2i rankings", where=run.where or run.name, fix="rank images for captions")
-    answered = np.flatnonzero(np.diff(run.lists["t2i"].ptr))
+    check_captions_ask(run)
+    answered = np.flatnonzero(np.diff(run.lists[CAPTIONS_ASK].ptr))
     _check_answered(run, benchmark, queries, answered)
     return ChangedRun(run, answered)
+
+
+def check_captions_ask(run: Run) -> None:
+    """Raise where a run does not rank images for captions."""
+    if CAPTIONS_ASK not in run.directions:
+        what = f"has no {CAPTIONS_ASK} rankings"
+        raise InputError(what, where=run.where or run.name, fix="rank images for captions")
 
 
 def _check_answered(run: Run, benchmark: Benchmark, queries: ChangedQueries, answered: np.ndarray) -> None:
@@ -235,9 +243,9 @@ def _fitting(
     image = np.zeros(len(rest), np.int64) if owner is None else np.maximum(owner[rest], 0)
     fitting = []
     if len(rest) and isinstance(before, TableRun):
-        known = before.pairs("t2i", rest, image)
+        known = before.pairs(CAPTIONS_ASK, rest, image)
         for order in orders:
-            scores = _matched(run, benchmark, order).run.pairs("t2i", rest, image)  # type: ignore[attr-defined]
+            scores = _matched(run, benchmark, order).run.pairs(CAPTIONS_ASK, rest, image)  # type: ignore[attr-defined]
             if np.mean(np.abs(scores - known) <= 100 * SAME * np.abs(known).max()) > 0.9:
                 fitting.append(order)
     if len(fitting) != 1:

@@ -156,6 +156,7 @@ def perturb(
     perturbation = parse_name(kind, PERTURBATIONS)
     check_choice(words, WORDS, "words")
     benchmark = as_benchmark(benchmark, setting)
+    benchmark.check_image_text()
     texts = list(benchmark.needed_texts)
     names = [str(name) for name in benchmark.captions.gallery.tolist()]
     rows, notes = _readable(texts, benchmark.name)

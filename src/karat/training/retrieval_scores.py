@@ -5,7 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from karat.benchmarks import DIRECTIONS
+
 DEPTHS = (1, 5, 10)
+RECALLS = tuple(f"{direction} R@{depth}" for direction in DIRECTIONS for depth in DEPTHS)
 
 
 def places(similarity: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
@@ -44,6 +47,5 @@ def recalls(similarity: Tensor, owner: Tensor) -> dict[str, float]:
     hits = torch.stack([
         (place < depth).double().mean() for place in places(similarity, owner) for depth in DEPTHS
     ]).mul(100)  # fmt: skip
-    names = [f"{direction} R@{depth}" for direction in ("i2t", "t2i") for depth in DEPTHS]
     values = hits.tolist()
-    return {**dict(zip(names, values)), "RSUM": sum(values)}
+    return {**dict(zip(RECALLS, values)), "RSUM": sum(values)}

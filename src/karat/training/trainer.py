@@ -18,10 +18,10 @@ from karat.errors import InputError
 from karat.training.checkpoint import NAME, TrainingState, fill_state
 from karat.training.network import DualEncoder, FeatureSide
 from karat.training.pairs import PairData
-from karat.training.retrieval_scores import recalls
+from karat.training.retrieval_scores import RECALLS, recalls
 
 PRECISIONS = ("auto", "float32", "bfloat16")
-MEASURES = ("RSUM", *(f"{direction} R@{depth}" for direction in ("i2t", "t2i") for depth in (1, 5, 10)))
+MEASURES = ("RSUM", *RECALLS)
 BLOCK = 4096
 """How many images or captions are encoded at a time."""
 

@@ -271,6 +271,7 @@ class CaptionedImages:
     @classmethod
     def of(cls, benchmark: Benchmark, features: str | Path | np.ndarray | None) -> CaptionedImages:
         """Return the images that have captions, the features not read yet."""
+        benchmark.check_image_text()
         table = None if features is None else open_features(features, benchmark.images.size)
         captions = references_of(benchmark)
         images = np.array([k for k, texts in enumerate(captions) if texts], np.int64)

@@ -30,6 +30,7 @@ from karat.benchmarks import (
     Judgments,
     Provenance,
     Truth,
+    in_order,
     save_benchmark,
 )
 from karat.errors import InputError, MissingDataError
@@ -380,12 +381,11 @@ class ExactRule:
 
     def relevant(self, direction: Direction, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
         """Return whether each caption is true of its image."""
-        image, caption = (queries, items) if direction == "i2t" else (items, queries)
-        return self.world.pair_relevance(image, caption)
+        return self.world.pair_relevance(*in_order(direction, queries, items))
 
     def positives(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how many captions are true of each image, or the other way round."""
-        return self.world.positives[0 if direction == "i2t" else 1][queries]
+        return in_order(direction, *self.world.positives)[0][queries]
 
 
 def check_pairs(
