@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -12,7 +11,7 @@ from karat.baselines.estimator import Estimator
 from karat.baselines.kernel_matrix import as_floats
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
 from karat.errors import InputError
-from karat.runs import FirstResults, MatrixRun, PassOptions, Run, Scanned, Top, TopRequest
+from karat.runs import MatrixRun, PassOptions, Run, Top, TopRequest
 
 
 class NearestNeighbour(Estimator):
@@ -152,42 +151,22 @@ class DirectedRun(Run):
         aligned.tables = dict(zip(benchmark.directions, tables))  # type: ignore[arg-type]
         return aligned
 
-    def scan(
+    def _scan(
         self,
-        items: Sequence[JudgedItems] = (),
-        threads: int | None = None,
-        first: bool = False,
-        *,
-        tops: Sequence[TopRequest] = (),
-        options: PassOptions | None = None,
-    ) -> Scanned:
+        items: list[JudgedItems],
+        tops: list[TopRequest],
+        threads: int | None,
+        options: PassOptions,
+    ) -> tuple[list[JudgedItems], list[Top]]:
         """Return where items come out and the first items of queries, in one pass over each table."""
         placed: dict[int, JudgedItems] = {}
-        results: FirstResults = {}
         listed: dict[int, Top] = {}
         for direction, table in self.tables.items():
             own = [k for k, part in enumerate(items) if part.direction == direction]
             asked = [k for k, request in enumerate(tops) if request.direction == direction]
-            if own or asked or first:
-                heads = [TopRequest(direction, 1)] if first else []
-                scanned = table.scan(
-                    [items[k] for k in own],
-                    threads,
-                    tops=[*(tops[k] for k in asked), *heads],
-                    options=options,
-                )
+            if own or asked:
+                wanted = [tops[k] for k in asked]
+                scanned = table.scan([items[k] for k in own], threads, tops=wanted, options=options)
                 placed.update(zip(own, scanned.placed))
                 listed.update(zip(asked, scanned.tops))
-                results.update({direction: scanned.tops[-1].item} if first else {})
-        return Scanned([placed[k] for k in range(len(items))], results, [listed[k] for k in range(len(tops))])
-
-    def top(
-        self,
-        direction: Direction,
-        k: int,
-        queries: np.ndarray | None = None,
-        gallery: np.ndarray | None = None,
-        whole_ties: bool = False,
-    ) -> Top:
-        """Return the first `k` items of each query, ties in the benchmark's order."""
-        return self.tables[direction].top(direction, k, queries, gallery, whole_ties)
+        return [placed[k] for k in range(len(items))], [listed[k] for k in range(len(tops))]

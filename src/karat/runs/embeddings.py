@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from karat._util import threads as thread_loop
 from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, in_order
 from karat.errors import InputError
 from karat.runs.preflight import VectorCheck, check_dimensions
-from karat.runs.run import PassOptions, Scanned, TopRequest
+from karat.runs.run import PassOptions, Top, TopRequest
 from karat.runs.scan import Span, Tile, TileScores, spans
 from karat.runs.table import SIMILARITIES, TableRun, other_benchmark
 from karat.runs.vectors import ArrayVectors, Vectors, as_vectors, is_mapped
@@ -129,21 +129,19 @@ class EmbeddingRun(TableRun):
         spread = (left @ right.T).std(axis=1)
         return bool(np.median(self.image_error[rows]) > 0.01 * np.median(spread))
 
-    def scan(
+    def _scan(
         self,
-        items: Sequence[JudgedItems] = (),
-        threads: int | None = None,
-        first: bool = False,
-        *,
-        tops: Sequence[TopRequest] = (),
-        options: PassOptions | None = None,
-    ) -> Scanned:
+        items: list[JudgedItems],
+        tops: list[TopRequest],
+        threads: int | None,
+        options: PassOptions,
+    ) -> tuple[list[JudgedItems], list[Top]]:
         """Return where items come out and the first items of queries, in one pass over the products."""
         if self.dtype == np.float32 and self.too_close():
             double = copy(self)
             double.use(np.float64)
-            return double.scan(items, threads, first, tops=tops, options=options)
-        return super().scan(items, threads, first, tops=tops, options=options)
+            return double._scan(items, tops, threads, options)
+        return super()._scan(items, tops, threads, options)
 
     @property
     def extent(self) -> str:

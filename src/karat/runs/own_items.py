@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from karat.benchmarks import JudgedItems, same_side
-from karat.runs.run import Top, TopRequest
 
 
 def with_own(items: JudgedItems) -> JudgedItems:
@@ -58,20 +57,3 @@ def without_own(items: JudgedItems, placed: JudgedItems) -> JudgedItems:
         size=placed.size - own,
         depth=placed.depth - (known == 1),
     )
-
-
-def one_more(request: TopRequest) -> TopRequest:
-    """Return a request for one item more, of which the query may be one."""
-    return replace(request, k=request.k + 1) if same_side(request.direction) else request
-
-
-def top_without_own(request: TopRequest, top: Top) -> Top:
-    """Return the answer to a request from that to `one_more`."""
-    if not same_side(request.direction):
-        return top
-    queries = np.arange(len(top.ptr) - 1) if request.queries is None else np.asarray(request.queries)
-    lengths = np.diff(top.ptr)
-    keep = top.item != np.repeat(queries, lengths)
-    number = np.repeat(np.arange(len(lengths)), lengths)[keep]
-    ptr = np.r_[0, np.cumsum(np.bincount(number, minlength=len(lengths)))]
-    return Top(ptr, top.item[keep], top.score[keep]).cut(request.k, request.whole_ties)

@@ -25,7 +25,7 @@ from karat.benchmarks import (
 )
 from karat.errors import InputError
 from karat.runs.fingerprint import merge_fingerprints
-from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places
+from karat.runs.run import PassOptions, Run, Top, TopRequest, id_places
 
 FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
@@ -214,20 +214,16 @@ class RankingsRun(Run):
             raise InputError(f"query {wrong[0]} has not a score for each item", where=where, fix="give them")
         return np.concatenate([np.zeros(0), *(np.asarray(known[name], np.float64) for name in lists)])
 
-    def scan(
+    def _scan(
         self,
-        items: Sequence[JudgedItems] = (),
-        threads: int | None = None,
-        first: bool = False,
-        *,
-        tops: Sequence[TopRequest] = (),
-        options: PassOptions | None = None,
-    ) -> Scanned:
+        items: list[JudgedItems],
+        tops: list[TopRequest],
+        threads: int | None,
+        options: PassOptions,
+    ) -> tuple[list[JudgedItems], list[Top]]:
         """Look the items up in the lists."""
         with thread_loop(threads) as loop:
-            placed = [self._place(part, loop) for part in items]
-        heads_of = {direction: heads(lists) for direction, lists in self.lists.items()} if first else {}
-        return Scanned(placed, heads_of, [self.top(**vars(request)) for request in tops])
+            return [self._place(part, loop) for part in items], list(map(self._top, tops))
 
     def _place(self, items: JudgedItems, loop: Loop) -> JudgedItems:
         from karat.runs.kernels import count_in_lists
@@ -251,35 +247,20 @@ class RankingsRun(Run):
             n_queries,
         )  # fmt: skip
         size = np.full(len(items.queries), inside.sum())
-        if same_side(items.direction):
-            size -= inside[items.queries]
         return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=depth[items.queries])
 
-    def top(
-        self,
-        direction: Direction,
-        k: int,
-        queries: np.ndarray | None = None,
-        gallery: np.ndarray | None = None,
-        whole_ties: bool = False,
-    ) -> Top:
-        """Return the heads of the lists, as far as they go; the score is minus the place: ties share it."""
-        lists = self.lists[direction]
-        queries = np.arange(len(lists.ptr) - 1) if queries is None else np.asarray(queries)
-        tops, groups = [], []
-        for q in queries:
-            rows = np.arange(lists.ptr[q], lists.ptr[q + 1])
-            rows = rows if gallery is None else rows[np.isin(lists.item[rows], gallery)]
-            group = lists.group[rows]
-            last = np.searchsorted(group, group[k - 1], side="right") if whole_ties and len(rows) > k else k
-            tops.append(lists.item[rows[:last]])
-            groups.append(group[:last])
-        ptr = np.r_[0, np.cumsum([len(top) for top in tops])]
-        item = np.concatenate(tops) if tops else np.zeros(0, np.int32)
-        start = np.repeat(ptr[:-1], np.diff(ptr))
-        tied = np.concatenate(groups) if groups else np.zeros(0, np.int64)
-        first = np.maximum.accumulate(np.where(np.diff(tied, prepend=-1) != 0, np.arange(len(tied)), 0))
-        return Top(ptr, item.astype(np.int64), -1.0 - (first - start))
+    def _top(self, request: TopRequest) -> Top:
+        """Return the heads of lists, as far as they go; the score is minus the place: ties share it."""
+        lists = self.lists[request.direction]
+        top = Top(lists.ptr, lists.item.astype(np.int64), -lists.group)
+        top = top if request.queries is None else top.of(np.asarray(request.queries))
+        top = top if request.gallery is None else top.where(np.isin(top.item, request.gallery))
+        top = top.cut(request.k, request.whole_ties)
+        row = np.arange(len(top.item))
+        new = np.diff(top.score, prepend=1) != 0
+        new[top.ptr[:-1][np.diff(top.ptr) > 0]] = True
+        begin = np.repeat(top.ptr[:-1], np.diff(top.ptr))
+        return Top(top.ptr, top.item, -1.0 - (np.maximum.accumulate(np.where(new, row, 0)) - begin))
 
 
 def equal_rows(query: np.ndarray, score: np.ndarray) -> np.ndarray:
@@ -291,14 +272,6 @@ def equal_rows(query: np.ndarray, score: np.ndarray) -> np.ndarray:
     new = np.ones(len(query), bool)
     new[1:] = (np.diff(query) != 0) | (np.diff(score) != 0)
     return np.cumsum(new) - 1
-
-
-def heads(lists: Lists) -> np.ndarray:
-    """Return the first item of every list; one past the last item where a list is empty."""
-    first = np.full(len(lists.ptr) - 1, lists.n_items, np.int64)
-    some = np.diff(lists.ptr) > 0
-    first[some] = lists.item[lists.ptr[:-1][some]]
-    return first
 
 
 def in_parts(lists: Iterable[Sequence[Any]], most: int = 1 << 20) -> Iterator[Any]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from karat._util import Layout, Workers, fragment
-from karat.benchmarks import IMAGE_TEXT, Benchmark, Direction, Ids, JudgedItems, Side, query_side
+from karat.benchmarks import IMAGE_TEXT, Benchmark, Direction, Ids, JudgedItems, Side, query_side, same_side
+from karat.errors import InputError
 from karat.runs.fingerprint import Fingerprint
+from karat.runs.own_items import with_own, without_own
 
 FirstResults = dict[Direction, np.ndarray]
 """Per direction, the item that each query ranks first; one past the last item where a list is empty."""
@@ -69,8 +71,12 @@ class Top:
         if whole_ties and len(query):
             last = self.ptr[:-1] + np.minimum(k, lengths) - 1
             keep |= self.score == self.score[np.minimum(last, len(query) - 1)][query]
-        ptr = np.r_[0, np.cumsum(np.bincount(query[keep], minlength=len(lengths)))]
-        return Top(ptr, self.item[keep], self.score[keep])
+        return self.where(keep)
+
+    def where(self, keep: np.ndarray) -> Top:
+        """Return some of the rows."""
+        before = np.r_[0, np.cumsum(keep)]
+        return Top(before[self.ptr], self.item[keep], self.score[keep])
 
     def of(self, places: np.ndarray) -> Top:
         """Return those of some queries, by their numbers in the order wanted."""
@@ -239,7 +245,6 @@ class Run(ABC):
         ordered.by_id = True
         return ordered
 
-    @abstractmethod
     def scan(
         self,
         items: Sequence[JudgedItems] = (),
@@ -264,12 +269,42 @@ class Run(ABC):
         options
             How the pass is made.
         """
+        asked = [*tops, *(TopRequest(direction, 1) for direction in self.directions if first)]
+        placed, listed = self._scan(
+            [with_own(part) for part in items],
+            [replace(request, k=request.k + same_side(request.direction)) for request in asked],
+            threads,
+            options or PassOptions(),
+        )
+        answers = list(map(without_query, asked, listed))
+        return Scanned(
+            list(map(without_own, items, placed)),
+            {r.direction: self._heads(r, top) for r, top in zip(asked[len(tops) :], answers[len(tops) :])},
+            answers[: len(tops)],
+        )
+
+    @abstractmethod
+    def _scan(
+        self,
+        items: list[JudgedItems],
+        tops: list[TopRequest],
+        threads: int | None,
+        options: PassOptions,
+    ) -> tuple[list[JudgedItems], list[Top]]:
+        """Return where given items come out, and first items, among all items: the query itself included."""
+
+    def _heads(self, request: TopRequest, top: Top) -> np.ndarray:
+        """Return the first item of every query; one past the last item where a list is empty."""
+        size = 0 if self.benchmark is None else self.benchmark.items(request.direction).size
+        first = np.full(len(top.ptr) - 1, size, np.int64)
+        some = np.diff(top.ptr) > 0
+        first[some] = top.item[top.ptr[:-1][some]]
+        return first
 
     def place(self, items: Sequence[JudgedItems], threads: int | None = None) -> list[JudgedItems]:
         """Return the items with the counts of higher and equal scores filled in, from one pass."""
         return self.scan(items, threads).placed
 
-    @abstractmethod
     def top(
         self,
         direction: Direction,
@@ -289,3 +324,15 @@ class Run(ABC):
         whole_ties
             Also return the items that tie with the k-th.
         """
+        if k < 1:
+            raise InputError(f"the first {k} items were requested", fix="give 1 or more")
+        return self.scan(tops=[TopRequest(direction, k, queries, gallery, whole_ties)]).tops[0]
+
+
+def without_query(request: TopRequest, top: Top) -> Top:
+    """Return the answer to a request without the query, from that of one item more."""
+    if not same_side(request.direction):
+        return top
+    lengths = np.diff(top.ptr)
+    queries = np.arange(len(lengths)) if request.queries is None else request.queries
+    return top.where(top.item != np.repeat(queries, lengths)).cut(request.k, request.whole_ties)

@@ -13,10 +13,8 @@ import numpy as np
 from karat._util import thread_count
 from karat._util import threads as thread_loop
 from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, directions_of, of_size
-from karat.errors import InputError
 from karat.runs.one_pass import one_pass
-from karat.runs.own_items import one_more, top_without_own, with_own, without_own
-from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places, with_whole_ties
+from karat.runs.run import PassOptions, Run, Top, TopRequest, id_places, with_whole_ties
 from karat.runs.scan import Partial, RankCounts, Shortlists, Tile, TileScores
 
 SIMILARITIES = ("dot", "cosine")
@@ -130,42 +128,30 @@ class TableRun(Run):
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 
-    def scan(
+    def _scan(
         self,
-        items: Sequence[JudgedItems] = (),
-        threads: int | None = None,
-        first: bool = False,
-        *,
-        tops: Sequence[TopRequest] = (),
-        options: PassOptions | None = None,
-    ) -> Scanned:
+        items: list[JudgedItems],
+        tops: list[TopRequest],
+        threads: int | None,
+        options: PassOptions,
+    ) -> tuple[list[JudgedItems], list[Top]]:
         """Return where items come out and the first items of queries, in one pass over the tiles."""
         number = thread_count(threads)
-        options = options or PassOptions()
         if options.memory is None:
             options = replace(options, memory=self.memory)
-        asked = [*tops, *(TopRequest(direction, 1) for direction in self.directions if first)]
-        requests = [one_more(request) for request in asked]
-        listed = self.listed_in_pass(requests, bool(items), options.memory)
-        looked_up = [with_own(part) for part in items]
+        listed = self.listed_in_pass(tops, bool(items), options.memory)
         partial = Partial(
-            tuple(self.counts(part) for part in looked_up),
+            tuple(self.counts(part) for part in items),
             tuple(self.shortlists(request) for request in listed),
         )
         if partial.parts:
             one_pass(self, partial, number, options)
-        placed = [self.placed(part, counts) for part, counts in zip(looked_up, partial.counts)]
-        placed = [without_own(part, found) for part, found in zip(items, placed)]
+        placed = [self.placed(part, counts) for part, counts in zip(items, partial.counts)]
         lists = dict(zip(listed, partial.lists))
-        answers = [
-            top_without_own(
-                wanted,
-                self.top_of(request, lists[request]) if request in lists else self.query_tops(request),
-            )
-            for wanted, request in zip(asked, requests)
+        return placed, [
+            self.top_of(request, lists[request]) if request in lists else self.query_tops(request)
+            for request in tops
         ]
-        heads = {r.direction: top.item for r, top in zip(asked[len(tops) :], answers[len(tops) :])}
-        return Scanned(placed, heads, answers[: len(tops)])
 
     def listed_in_pass(
         self, requests: Sequence[TopRequest], passes: bool, memory: int | None
@@ -256,19 +242,6 @@ class TableRun(Run):
     @abstractmethod
     def digest(self) -> bytes:
         """Return what changes with the scores, to recognise them."""
-
-    def top(
-        self,
-        direction: Direction,
-        k: int,
-        queries: np.ndarray | None = None,
-        gallery: np.ndarray | None = None,
-        whole_ties: bool = False,
-    ) -> Top:
-        """Return the first `k` items of each query, ties in the benchmark's order."""
-        if k < 1:
-            raise InputError(f"the first {k} items were requested", fix="give 1 or more")
-        return self.scan(tops=[TopRequest(direction, k, queries, gallery, whole_ties)]).tops[0]
 
     def query_tops(self, request: TopRequest) -> Top:
         """Return the answer to a request from all scores of its queries, a few queries at a time."""

@@ -24,7 +24,7 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.registry import Source, find_file, register
-from karat.benchmarks.sides import KINDS, Direction, Side
+from karat.benchmarks.sides import KINDS, Direction, Groups, Side
 from karat.benchmarks.truth import Truth
 from karat.errors import InputError, MissingDataError
 
@@ -74,6 +74,8 @@ def load(file: Path | None = None, split: str = "test", tags: str = ALL, directi
         defaults=dict.fromkeys(truths, MEASURES),
         about=f"NUS-WIDE, {split} images and their tags (Chua et al. 2009)",
         sides=(KINDS["i"], Side("text", "tag", "tags")),
+        # A tag belongs to no image.
+        groups=Groups("tag", "tags", "tags", ids, (np.arange(len(ids)), None)),
         texts=names.tolist(),
     )
 

@@ -301,7 +301,7 @@ def listed_pairs(truth: Truth) -> Pairs:
 def pair_of_row(items: JudgedItems, pairs: Pairs) -> np.ndarray:
     """Return the number of the pair that each judged row is."""
     sides = (items.query_of_row, items.item)
-    image, caption = sides if items.direction == "i2t" else sides[::-1]
+    image, caption = in_order(items.direction, *sides)
     keys = pairs.image.astype(np.int64) * KEY_BASE + pairs.caption
     return np.searchsorted(keys, image * KEY_BASE + caption)
 
