@@ -218,7 +218,7 @@ class FailureMaterial:
 
     @property
     def columns(self) -> list[ExplainedFailures]:
-        """The failures of each run, truth and direction, captions as queries first."""
+        """The failures of each run, truth and direction, queries of the second side first."""
         return sorted(self.found.columns, key=lambda column: asks_first(column.failures.direction))
 
     @property

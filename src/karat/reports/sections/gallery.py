@@ -7,14 +7,7 @@ from typing import Any
 from karat.benchmarks import asks_first
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import (
-    AXES,
-    Cell,
-    curve_cell,
-    curve_points,
-    direction_heading,
-    table,
-)
+from karat.reports.presentation import AXES, Cell, curve_cell, curve_points, direction_heading, table
 from karat.reports.section import SectionData, section
 from karat.scores import GalleryCurve, Scorecard, first_places, gallery_curves
 

@@ -166,8 +166,9 @@ def population(found: ScoreEstimate) -> str:
 
 def together(benchmark: Benchmark) -> str:
     """Return what of a group there are several of, in words."""
-    assert benchmark.grouping is not None
-    return f"{benchmark.sides[1].many} of one {benchmark.grouping.one}"
+    groups = benchmark.grouping
+    assert groups is not None
+    return f"{benchmark.sides[groups.of[1] is not None].many} of one {groups.one}"
 
 
 def method_table(names: Sequence[str]) -> dict[str, Any]:
