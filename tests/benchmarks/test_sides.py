@@ -10,7 +10,7 @@ from karat.benchmarks import (
     DIRECTIONS,
     KINDS,
     Benchmark,
-    Groups,
+    Grouping,
     Ids,
     Judgments,
     Provenance,
@@ -105,11 +105,16 @@ def test_a_truth_has_the_directions_of_its_benchmark():
 
 @pytest.mark.parametrize("direction", ["q2d", "it2i", "i2t"])
 def test_sides_and_groups_are_kept(tmp_path, direction):
-    groups = Groups(
-        "film", "films", "films with their clips", np.array(["x", "y"]), (None, np.array([1, 0, -1, 1]))
+    groups = Grouping(
+        Side("", "film", "films"),
+        "films with their clips",
+        np.array(["x", "y"]),
+        (None, np.array([1, 0, -1, 1])),
     )
     if direction != "q2d":
-        groups = Groups("film", "films", "films", np.array(["x", "y"]), (np.array([1, 0, 1]), None))
+        groups = Grouping(
+            Side("", "film", "films"), "films", np.array(["x", "y"]), (np.array([1, 0, 1]), None)
+        )
     words = (Side("composed", "wish", "wishes"), KINDS["i"]) if direction == "it2i" else None
     bench = made(direction, groups, words)
     save_benchmark(bench, tmp_path / "kept")

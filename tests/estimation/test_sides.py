@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import Groups, Judgments, Provenance, Truth
+from karat.benchmarks import KINDS, Grouping, Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.estimation import make_candidates, next_pairs, truth_labels, vet
 from karat.estimation.candidates import random_keys
@@ -136,7 +136,7 @@ def test_a_label_within_one_side_is_that_of_both_orders(tmp_path):
 def test_queries_of_a_group_vary_together(tmp_path):
     search = make_search(tmp_path, "t2t")
     of = np.arange(30) // 3
-    groups = Groups("image", "images", "captions by image", np.arange(10), (of, of))
+    groups = Grouping(KINDS["i"], "captions by image", np.arange(10), (of, of))
     bench = replace(search.benchmark, groups=groups)
     (column,) = karat.estimate(
         search.files, bench, "P@5", noisy="qrels", vetted="qrels", target="population"

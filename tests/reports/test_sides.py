@@ -10,7 +10,7 @@ import karat
 from karat.benchmarks import (
     KINDS,
     Benchmark,
-    Groups,
+    Grouping,
     Ids,
     Judgments,
     Provenance,
@@ -151,7 +151,9 @@ def test_groups_have_their_own_words(tmp_path):
     ):  # fmt: skip
         assert said in text, said
     names = np.array(["rain", "trade", "ships"])
-    topics = Groups("topic", "topics", "topics with their queries", names, (np.arange(30) % 3, None))
+    topics = Grouping(
+        Side("", "topic", "topics"), "topics with their queries", names, (np.arange(30) % 3, None)
+    )
     text = page_of(make(QUERIES_DOCUMENTS, ["q2d"], groups=topics), tmp_path).text
     for said in (" of 3 topics.", "since queries of one topic are not independent", "Topics (clusters)"):
         assert said in text, said

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import IMAGE_TEXT as IMAGE_TEXT
     from karat.benchmarks.sides import KINDS as KINDS
     from karat.benchmarks.sides import Direction as Direction
-    from karat.benchmarks.sides import Groups as Groups
+    from karat.benchmarks.sides import Grouping as Grouping
     from karat.benchmarks.sides import Side as Side
     from karat.benchmarks.sides import asks_first as asks_first
     from karat.benchmarks.sides import direction_in as direction_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,13 +19,15 @@ from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.sides import (
     IMAGE_TEXT,
+    KINDS,
     Direction,
-    Groups,
+    Grouping,
     Side,
     asks_first,
     direction_in,
     directions_of,
     in_order,
+    is_direction,
 )
 from karat.benchmarks.truth import COUNTS, Truth
 from karat.errors import InputError, MissingDataError, unknown_name
@@ -114,7 +116,7 @@ class Benchmark:
     choices: Choices | None = None
     instances: Instances | None = None
     sides: tuple[Side, Side] = IMAGE_TEXT
-    groups: Groups | None = None
+    groups: Grouping | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
@@ -201,6 +203,11 @@ class Benchmark:
             raise InputError(f"{self.name} does not say where its pictures are", fix=fix)
         return self.image_paths
 
+    @property
+    def one_collection(self) -> bool:
+        """Whether both sides are one collection, which is searched with its own items."""
+        return len(self.directions) == 1
+
     def check_gallery(self) -> None:
         """Raise for a benchmark of choices, where a gallery is needed."""
         if self.choices is not None:
@@ -251,13 +258,20 @@ class Benchmark:
         return replace(self, **{side: getattr(self, side).with_more(ids)})
 
     @cached_property
-    def grouping(self) -> Groups | None:
+    def grouping(self) -> Grouping | None:
         """Which items are resampled together; None where each query is by itself."""
         if self.groups is not None or self.caption_image is None:
             return self.groups
-        one, many = self.sides[0].one, self.sides[0].many
-        whole = f"{many} with their {self.sides[1].many}"
-        return Groups(one, many, whole, self.images.values, (np.arange(len(self.images)), self.caption_image))
+        whole = f"{self.sides[0].many} with their {self.sides[1].many}"
+        of = np.arange(len(self.images)), self.caption_image
+        return Grouping(self.sides[0], whole, self.images.values, of)
+
+    def unit(self, directions: Iterable[str]) -> Side:
+        """Return the words for what is resampled, for queries of these directions: groups, else queries."""
+        if self.grouping is not None:
+            return self.grouping.unit
+        sides = {self.query_side(direction) for direction in directions if is_direction(direction)}
+        return sides.pop() if len(sides) == 1 else KINDS["q"]
 
     def clusters(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the group that each query belongs to, as a number; one of its own when unknown."""

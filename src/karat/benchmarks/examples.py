@@ -13,9 +13,13 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.choices import ALL, Choices
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance
-from karat.benchmarks.sides import Direction
+from karat.benchmarks.sides import KINDS, Direction, Grouping, Side
 from karat.benchmarks.truth import Truth
 from karat.errors import InputError
+
+EXAMPLES = (Side("", "example", "examples"), "examples")
+IMAGES = (KINDS["i"], "images with their examples")
+"""What is resampled where no two examples share an image, and where some do."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ def build_choices(
         texts=[text for example in examples for text in example.captions],
         image_paths=None if image_folder is None else [str(image_folder / image) for image in numbers],
         image_folder=None if image_folder is None else str(image_folder),
+        # Examples that share images are called by the first of them.
+        groups=Grouping(*(IMAGES if choices.share_images else EXAMPLES), choices.examples, (None, None)),
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ from karat.benchmarks.judgments import PROBABILITIES, Judgments, Mapping, Proven
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
 from karat.benchmarks.pool_design import PoolDesign
-from karat.benchmarks.sides import IMAGE_TEXT, KINDS, Direction, Groups, Side, directions_of
+from karat.benchmarks.sides import IMAGE_TEXT, KINDS, Direction, Grouping, Side, directions_of
 from karat.benchmarks.truth import Fold, Truth, nothing
 from karat.errors import InputError, MissingDataError
 
@@ -125,7 +125,8 @@ def describe(benchmark: Benchmark) -> dict[str, Any]:
     if benchmark.sides != IMAGE_TEXT:
         head["sides"] = [{"kind": side.kind, "one": side.one, "many": side.many} for side in benchmark.sides]
     if benchmark.groups is not None:
-        head["groups"] = {name: getattr(benchmark.groups, name) for name in ("one", "many", "whole")}
+        unit = benchmark.groups.unit
+        head["groups"] = {"one": unit.one, "many": unit.many, "whole": benchmark.groups.whole}
     if benchmark.other_texts is not None:
         head["other_captions"] = True
     sides = {"images": benchmark.images, "captions": benchmark.captions}
@@ -309,14 +310,14 @@ def read_sides(head: dict[str, Any]) -> tuple[Side, Side]:
     return first, second
 
 
-def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Groups:
+def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Grouping:
     """Read which items are resampled together."""
     names = text_column(read(folder / GROUPS, "name"), "name", folder / GROUPS)
     first, second = (table["group"].to_numpy().astype(np.int64) for table in sides)
     for rows in (first, second):
         in_range(rows, -1, len(names), folder / GROUPS, "group")
     one, many, whole = (str(words[name]) for name in ("one", "many", "whole"))
-    return Groups(one, many, whole, names, (first, second))
+    return Grouping(Side("", one, many), whole, names, (first, second))
 
 
 def read_others(folder: Path, n_images: int) -> list[list[str]]:

@@ -23,7 +23,8 @@ class Side:
     Parameters
     ----------
     kind
-        "image", "text", "video", "audio", "page", "composed", or "query" and "document" of any kind.
+        "image", "text", "video", "audio", "page", "composed", or "query" and "document" of any kind; "" of
+        what is no side.
     one, many
         What people call one of it, and several.
 
@@ -193,14 +194,13 @@ def direction_title(direction: Direction, arrow: str = "→") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Grouping:
     """Which items belong together, so that intervals resample them together: an image with its captions.
 
     Parameters
     ----------
-    one, many, whole
-        What people call a group, several, and several with all that is in them: "image", "images" and
-        "images with their captions".
+    unit, whole
+        What people call a group, and several with all that is in them: "images with their captions".
     names
         The name of each group.
     of
@@ -210,13 +210,12 @@ class Groups:
     Examples
     --------
     >>> whole, names = "images with their captions", np.array(["dog", "bus"])
-    >>> groups = Groups("image", "images", whole, names, (None, np.array([0, 0, -1])))
+    >>> groups = Grouping(KINDS["i"], whole, names, (None, np.array([0, 0, -1])))
     >>> groups.find(1, np.array([1, 2])).tolist()
     [0, -3]
     """
 
-    one: str
-    many: str
+    unit: Side
     whole: str
     names: np.ndarray
     of: tuple[np.ndarray | None, np.ndarray | None]
@@ -227,7 +226,7 @@ class Groups:
         group = np.full(len(items), -1) if numbers is None else numbers[items]
         return np.where(group < 0, -1 - items, group)
 
-    def within(self, side: int) -> Groups:
+    def within(self, side: int) -> Grouping:
         """Return the groups of one side, which is searched with its own items."""
         return replace(self, of=(self.of[side], self.of[side]))
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from karat._util import Workers
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, Side
 from karat.errors import InputError
 from karat.measures import MEAN, ChoiceMeasure, Combined, Measure
 from karat.scores.column import Column
-from karat.scores.scorecard import Scorecard, Unit, ungrouped_notes, unit_drawn
+from karat.scores.scorecard import Scorecard, ungrouped_notes, unit_drawn
 from karat.stats import (
     BORDER,
     EXACT,
@@ -380,7 +380,7 @@ class IntervalNotes:
     """
 
     def __init__(
-        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: Unit
+        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: Side
     ) -> None:
         self.samples, self.made, self.level = column_samples, made, level
         self.unit, self.units = drawn.one, drawn.many

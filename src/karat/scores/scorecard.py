@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from karat._util import (
     write_file,
     write_text,
 )
-from karat.benchmarks import Benchmark, Direction, direction_title, in_order, is_direction
+from karat.benchmarks import Benchmark, Direction, Side, direction_title, in_order, is_direction
 from karat.errors import InputError, unknown_name
 from karat.measures import (
     Combined,
@@ -261,10 +261,8 @@ class Scorecard(Result):
             if choices is None:
                 queries = in_order(column.direction, *sides)[0]
                 folds = np.array([fold.name for fold in self.benchmark.truth(column.truth).folds] or [""])
-                clusters = self.benchmark.cluster_names(column.cluster)
             else:
-                # Examples that share images are called by the first of them.
-                queries, folds, clusters = choices.examples, np.array([""]), choices.examples[column.cluster]
+                queries, folds = choices.examples, np.array([""])
             frames.append(
                 pl.DataFrame(
                     {
@@ -274,7 +272,7 @@ class Scorecard(Result):
                         "measure": np.full(len(column.query), str(column.measure)),
                         "query": queries[column.query],
                         "fold": folds[column.fold],
-                        "cluster": clusters,
+                        "cluster": self.benchmark.cluster_names(column.cluster),
                         "value": column.values,
                     }
                 )
@@ -541,31 +539,10 @@ def labels_drawn(card: Scorecard) -> str:
 
 def units_drawn(card: Scorecard) -> str:
     """Say what is resampled."""
-    return unit_drawn(card).whole
+    groups = card.benchmark.grouping
+    return unit_drawn(card).many if groups is None else groups.whole
 
 
-def unit_drawn(card: Scorecard) -> Unit:
+def unit_drawn(card: Scorecard) -> Side:
     """Return the words for what is resampled."""
-    bench = card.benchmark
-    if bench.choices is not None:
-        return IMAGES_OF_EXAMPLES if bench.choices.share_images else EXAMPLES
-    if bench.grouping is not None:
-        return Unit(bench.grouping.one, bench.grouping.many, bench.grouping.whole)
-    asked = {column.direction for column in card if column.value is not None}
-    sides = {bench.query_side(direction) for direction in asked if is_direction(direction)}
-    if len(sides) != 1:
-        return Unit("query", "queries", "queries")
-    side = sides.pop()
-    return Unit(side.one, side.many, side.many)
-
-
-class Unit(NamedTuple):
-    """What people call a unit that is resampled, several, and several with all that belongs to them."""
-
-    one: str
-    many: str
-    whole: str
-
-
-EXAMPLES = Unit("example", "examples", "examples")
-IMAGES_OF_EXAMPLES = Unit("image", "images", "images with their examples")
+    return card.benchmark.unit(column.direction for column in card if column.value is not None)

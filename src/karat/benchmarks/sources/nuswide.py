@@ -24,7 +24,7 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.registry import Source, find_file, register
-from karat.benchmarks.sides import KINDS, Direction, Groups, Side
+from karat.benchmarks.sides import KINDS, Direction, Grouping, Side
 from karat.benchmarks.truth import Truth
 from karat.errors import InputError, MissingDataError
 
@@ -32,6 +32,7 @@ FILE = "nuswide_gt81.npz"
 SPLITS = ("train", "test")
 ALL, KEYWORD = "all", "keyword"
 BOTH = "both"
+TAG = Side("text", "tag", "tags")
 BROKEN = ("is not a complete npz file", f"give {FILE}")
 MEASURES = ("P@48", "AP")
 """Precision@48, averaged over tags, is the measure of Nguyen, Ramanan and Fowlkes (2018)."""
@@ -73,9 +74,9 @@ def load(file: Path | None = None, split: str = "test", tags: str = ALL, directi
         truths,
         defaults=dict.fromkeys(truths, MEASURES),
         about=f"NUS-WIDE, {split} images and their tags (Chua et al. 2009)",
-        sides=(KINDS["i"], Side("text", "tag", "tags")),
+        sides=(KINDS["i"], TAG),
         # A tag belongs to no image.
-        groups=Groups("tag", "tags", "tags", ids, (np.arange(len(ids)), None)),
+        groups=Grouping(TAG, TAG.many, ids, (np.arange(len(ids)), None)),
         texts=names.tolist(),
     )
 

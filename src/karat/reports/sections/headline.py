@@ -213,7 +213,7 @@ def how_tested(score: MainScore) -> str:
     grouping = score.card.benchmark.grouping
     of = ""
     if grouping is not None:
-        of = f" of {best.effective:,} {word_for(best.effective, grouping.one, grouping.many)}"
+        of = f" of {best.effective:,} {word_for(best.effective, grouping.unit.one, grouping.unit.many)}"
     text = (
         "One system counts as better than another only if chance would rarely explain their difference "
         f"(p ≤ {comparison.alpha:g}{corrected}), on {plural(best.n, 'query')}{of}."

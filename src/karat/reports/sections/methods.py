@@ -168,7 +168,7 @@ def together(benchmark: Benchmark) -> str:
     """Return what of a group there are several of, in words."""
     groups = benchmark.grouping
     assert groups is not None
-    return f"{benchmark.sides[groups.of[1] is not None].many} of one {groups.one}"
+    return f"{benchmark.sides[groups.of[1] is not None].many} of one {groups.unit.one}"
 
 
 def method_table(names: Sequence[str]) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def choices(material: Material) -> list[dict[str, str]]:
             )
         elif comparison.test == "bootstrap" and card.intervals is not None:
             draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
-        clustered = f" and clustered by {bench.grouping.one}" if bench.grouping else ""
+        clustered = f" and clustered by {bench.grouping.unit.one}" if bench.grouping else ""
         out += [
             ("Test", f"{test.about}, paired by query{clustered}{draws}."),
             ("Correction", f"{correction(comparison)} p ≤ {comparison.alpha:g} then wins."),
@@ -308,7 +308,9 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
         "Labels",
         "What they are",
         "Queries",
-        f"{bench.grouping.many.capitalize()} (clusters)" if bench.grouping else "Queries drawn one by one",
+        f"{bench.grouping.unit.many.capitalize()} (clusters)"
+        if bench.grouping
+        else "Queries drawn one by one",
         "Relevant pairs",
         "Judged not relevant",
         "Read in",

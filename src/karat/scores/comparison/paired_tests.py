@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from karat._util import Registry
+from karat.benchmarks import Side
 from karat.measures import MEAN, Measure
 from karat.scores.column import Column
 from karat.scores.column_intervals import ColumnSamples, leaves_of
-from karat.scores.scorecard import Unit
 from karat.stats import (
     FEWEST_RESAMPLED,
     Flips,
@@ -90,9 +90,9 @@ class ColumnTest:
     concerns: Callable[[Problem, np.ndarray], bool] = lambda _problem, _p: False
     floor: Callable[[Problem], float] = lambda _problem: 0.0
 
-    def notes(self, problem: Problem, p: np.ndarray, unit: Unit) -> list[str]:
+    def notes(self, problem: Problem, p: np.ndarray, unit: Side) -> list[str]:
         """Return what a reader of these p-values should know."""
-        return [self.limits.format(**unit._asdict())] if self.concerns(problem, p) else []
+        return [self.limits.format(**vars(unit))] if self.concerns(problem, p) else []
 
 
 TESTS: Registry[ColumnTest] = Registry("test", group="karat.paired_tests")

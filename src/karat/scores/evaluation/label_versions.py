@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, JudgedItems, Pairs, Truth
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Pairs, Truth, in_order
 from karat.errors import InputError
 from karat.measures import MEAN, ColumnKey, Measure, Ranked, TiePolicy, resolve
 from karat.runs import Run
