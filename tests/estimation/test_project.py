@@ -336,7 +336,7 @@ MISTAKES = {
     "no run was given": {"runs": []},
     "the budget is 0 pairs; give 1 or more": {"budget": 0},
     "pairs are drawn for one direction; choose t2i or i2t": {"direction": ["i2t", "t2i"]},
-    "direction is 'up'": {"direction": "up"},
+    "unknown direction 'up'": {"direction": "up"},
     "pairs are drawn for one measure; choose P@10": {"measure": "P@10,RP"},
     "MedR is not a mean of shares over queries": {"measure": "MedR"},
     "unknown design 'magic'": {"design": "magic"},

@@ -10,7 +10,7 @@ import pytest
 import karat
 from karat.benchmarks import KINDS, Grouping, Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.estimation import make_candidates, next_pairs, truth_labels, vet
+from karat.estimation import estimate_project, make_candidates, next_pairs, truth_labels, vet
 from karat.estimation.candidates import random_keys
 from karat.estimation.query_means import clusters_of
 from karat.estimation.relevance import KEY_BASE
@@ -127,9 +127,8 @@ def test_a_label_within_one_side_is_that_of_both_orders(tmp_path):
     for record, path in zip(estimate.records(), search.files, strict=True):
         assert record["vetted"] == record["candidates"] == different
         assert record["value"] == pytest.approx(by_hand(search, path)[0], abs=1e-9)
-    # In both orders it is still one label.
-    labels.write_text("image,caption,label\n" + "".join(rows) + "x1,x0,1\nx0,x1,1\n")
-    with pytest.raises(InputError):
+    labels.write_text("image,caption,label\n" + "".join(rows) + "x0,x1,1\n")
+    with pytest.raises(InputError, match="has the pair x0 and x1 in both orders"):
         karat.estimate(search.files, search.benchmark, "P@5", noisy="qrels", vetted=labels)
 
 
@@ -148,6 +147,20 @@ def test_queries_of_a_group_vary_together(tmp_path):
         sums = [(values - values.mean())[of[queries] == group].sum() for group in np.unique(of[queries])]
         variance = np.square(sums).sum() / len(queries) ** 2 * len(sums) / (len(sums) - 1)
         assert spread == pytest.approx(np.sqrt(variance), abs=1e-9)
+
+
+def test_a_project_draws_for_the_queries_of_qrels(tmp_path):
+    search = make_search(tmp_path, "q2d")
+    with create_project(tmp_path / "own.db", search.benchmark, load_form("pair"), source="qrels") as project:
+        first = next_pairs(project, search.files, "P@5", budget=20)
+        assert (first.batch.direction, len(first)) == ("q2d", 20)
+        assert "query→document" in str(first)
+        second = next_pairs(project, search.files, budget=20, direction="i2t")
+        assert second.batch.direction == "q2d"
+        keys = np.concatenate([batch.keys for batch in project.draws.read()])
+        assert len(np.unique(keys)) == len(keys) == 40
+        found = estimate_project(project, search.files)
+        assert (found.direction, found.drawn) == ("q2d", 40)
 
 
 def test_pairs_within_one_side_are_not_drawn(tmp_path):

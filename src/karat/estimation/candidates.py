@@ -240,7 +240,8 @@ class Candidates:
 
     def luck(self, draws: int, rng: np.random.Generator) -> np.ndarray:
         """Return random numbers [draws, J] that labels are drawn by: relevant below the probability."""
-        return rng.random((draws, int(self.pair.max(initial=-1)) + 1))[:, self.pair]
+        luck = rng.random((draws, int(self.pair.max(initial=-1)) + 1))
+        return luck if np.array_equal(self.pair, np.arange(len(self))) else luck[:, self.pair]
 
     def find(self, query: np.ndarray, item: np.ndarray) -> np.ndarray:
         """Return the numbers of given pairs, by the benchmark's indices; −1 for what is not a candidate."""

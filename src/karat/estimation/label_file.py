@@ -40,6 +40,11 @@ def find_truth(benchmark: Benchmark, truth: str | Path | Truth) -> tuple[Truth, 
     pair = located.image, located.caption
     if same_side(benchmark.directions[0]):
         pair = np.minimum(*pair), np.maximum(*pair)
+        different, number = np.unique(np.stack(pair), axis=1, return_counts=True)
+        if (number > 1).any():
+            names = benchmark.images[different[:, number > 1][:, 0]].tolist()
+            fix = "give it once: the label is that of both orders"
+            raise InputError(f"has the pair {names[0]} and {names[1]} in both orders", where=path, fix=fix)
     judgments = Judgments(
         *(side[row] for side in pair),
         rating=values[row, rater],

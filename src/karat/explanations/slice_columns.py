@@ -168,14 +168,14 @@ def slice_table(
     """
     labels = benchmark.truth(truth or next(iter(benchmark.truths)))
     direction = labels.directions[-1] if direction is None else benchmark.direction(direction)
-    possible = [name for name in SLICE_KINDS if has_words(benchmark) or not SLICE_KINDS[name].of_words]
+    words = has_words(benchmark)
+    possible = [name for name in SLICE_KINDS if words or not SLICE_KINDS[name].of_words]
     chosen = [kinds] if isinstance(kinds, str) else list(kinds or possible)
-    if any(SLICE_KINDS[name].of_words for name in chosen if name not in possible):
-        benchmark.check_image_text()
+    words = words or any(SLICE_KINDS[name].of_words for name in chosen)
     queries = queries_of(labels, direction)
     fewest = check_support(min_support, len(queries))
     rows = None if embeddings is None else check_embeddings(embeddings, benchmark, direction)[queries]
-    sliced = replace(read or read_queries(benchmark, labels, direction), embeddings=rows, seed=seed)
+    sliced = replace(read or read_queries(benchmark, labels, direction, words), embeddings=rows, seed=seed)
     builder = SliceBuilder(len(queries), fewest)
     for name, column in (own or {}).items():
         column = check_column(name, column, benchmark.queries(direction).size, f" of {benchmark.name}")
@@ -197,10 +197,12 @@ def queries_of(truth: Truth, direction: Direction) -> np.ndarray:
     return queries
 
 
-def read_queries(benchmark: Benchmark, truth: Truth, direction: Direction) -> SlicedQueries:
-    """Return what the queries of a truth mention, and how many items are relevant to each."""
+def read_queries(
+    benchmark: Benchmark, truth: Truth, direction: Direction, words: bool = True
+) -> SlicedQueries:
+    """Return what the queries of a truth mention, if their words count, and how many items are relevant."""
     queries = queries_of(truth, direction)
-    captions = captions_of(benchmark, direction, queries) if has_words(benchmark) else [[] for _ in queries]
+    captions = captions_of(benchmark, direction, queries) if words else [[] for _ in queries]
     found = iter(read_mentions([text for own_texts in captions for text in own_texts]))
     mentions = [[next(found) for _ in own_texts] for own_texts in captions]
     number = positives_of(truth, direction, queries)
@@ -337,12 +339,15 @@ class SliceBuilder:
 
 
 def has_words(benchmark: Benchmark) -> bool:
-    """Return whether a benchmark's queries have words: they are captions, or have some."""
-    return benchmark.sides[1].kind == "text"
+    """Return whether a benchmark has captions, so that its queries have words."""
+    known = benchmark.texts is not None or benchmark.find_texts is not None
+    return known and benchmark.sides[1].kind == "text"
 
 
 def captions_of(benchmark: Benchmark, direction: Direction, queries: np.ndarray) -> list[list[str]]:
     """Return the texts of each query: its own, or those of the image."""
+    if benchmark.sides[1].kind != "text":
+        benchmark.check_image_text()
     texts = benchmark.needed_texts
     if benchmark.query_side(direction).kind == "text":
         return [[texts[query]] for query in queries.tolist()]

@@ -155,8 +155,9 @@ class SliceReport(Result):
         what = "Difference: inside less elsewhere" if self.against is None else (
             "Difference: the gap between both runs inside, less the gap elsewhere"
         )  # fmt: skip
-        each = self.unit[1] == "queries"
-        groups = "" if each else f" of {self.images:,} {word_for(self.images, *self.unit)}"
+        groups = f" of {self.images:,} {word_for(self.images, *self.unit)}"
+        if self.unit[1] == "queries":
+            groups = ""
         lines.append(
             f"{what}{held}; intervals and p hold for all {self.searched:,} slices together "
             f"({100 * self.level:g}%, {self.n:,} queries{groups} dealt out anew)."
