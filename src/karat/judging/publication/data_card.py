@@ -21,7 +21,7 @@ from karat._util import plural
 from karat.benchmarks import Benchmark, Direction
 from karat.judging.publication.correction import ORIGINAL, Correction
 from karat.judging.publication.evidence import Evidence
-from karat.judging.publication.facts import Facts
+from karat.judging.publication.facts import Facts, asked_directions
 from karat.judging.publication.tables import invalid_rows
 from karat.judging.publication.validity import both_sides
 from karat.stats import percent, with_interval
@@ -53,13 +53,12 @@ def data_card(
         When or by whom, as it should be printed; left out by default.
     """
     items = invalid_rows(evidence, facts.candidates)
-    benchmark, growth = correction.benchmark, facts.growth[-1]
-    directions = [direction for direction in benchmark.directions if direction in growth.positives]
+    benchmark = correction.benchmark
     template = markdown().get_template("data_card.md")
     return template.render(
         benchmark=benchmark,
-        directions=directions,
-        wanted={direction: wanted(benchmark, direction) for direction in directions},
+        directions=asked_directions(benchmark),
+        wanted={direction: wanted(benchmark, direction) for direction in benchmark.directions},
         both=both_sides(benchmark),
         pictures=list(dict.fromkeys(side.one for side in benchmark.sides if side.kind == "image")),
         truth=correction.truth,

@@ -16,7 +16,7 @@ from karat.forms import MACHINE
 from karat.judging.publication.correction import Correction, check_new_truth, correct, judged_sets
 from karat.judging.publication.data_card import data_card
 from karat.judging.publication.evidence import Evidence, evidence_of, published_benchmark
-from karat.judging.publication.facts import Facts, find_facts
+from karat.judging.publication.facts import Facts, asked_directions, find_facts
 from karat.judging.publication.provenance import FILE, changed_files, provenance, write_provenance
 from karat.judging.publication.tables import (
     answer_table,
@@ -79,11 +79,7 @@ class Published(Result):
             ["annotators", f"{counts['people'] + len(counts['machines']):,}"],
             ["judged pairs", f"{counts['judged_pairs']:,} of {counts['pooled_pairs']:,} pooled"],
             ["relevant of these", f"{counts['relevant_pairs']:,}"],
-            *(
-                [f"positive {bench.item_side(way).many}", last.shown(way)]
-                for way in bench.directions
-                if way in last.positives
-            ),
+            *([f"positive {bench.item_side(way).many}", last.shown(way)] for way in asked_directions(bench)),
             ["conflicts", plural(len(self.facts.conflicts), "pair")],
         ]
         if counts["machines"]:
