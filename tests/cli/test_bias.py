@@ -87,7 +87,8 @@ def test_mistakes(both, folder, files, tmp_path):
         "'original' is not complete"
         in both("project", "bias", folder / "p.db", "--complete", "original", code=2).err
     )
-    assert "direction is 'up'" in both("project", "bias", folder / "p.db", "--direction", "up", code=2).err
+    up = both("project", "bias", folder / "p.db", "--direction", "up", code=2).err
+    assert "unknown direction 'up'" in up
     assert "bias of MedR is not defined" in both("project", "bias", folder / "p.db", "-m", "MedR", code=2).err
     both("project", "bias", tmp_path / "none.db", code=2)
     both("project", "bias", folder / "p.db", "--json", tmp_path / "no" / "b.json", code=2)

@@ -246,6 +246,8 @@ def from_judged(
         )
     scale = Share(top=max(1, int(relevance.max())), least=1)
     pair = in_order(direction, query, item)
+    if same_side(direction):
+        pair = np.minimum(*pair), np.maximum(*pair)
     judgments = Judgments(
         *(side[judged] for side in pair),
         rating=relevance[judged],

@@ -264,8 +264,9 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
         if name not in table.columns:
             raise InputError(f"has no column {name!r}", where=path, fix=FIX)
     reasons = table["why"].to_list() if "why" in table.columns else [""] * len(table)
-    # The first side of two of the same name is the collection.
-    kinds = {side.one: number for number, side in reversed([*enumerate(benchmark.sides)])}
+    kinds: dict[str, int] = {}
+    for number, each in enumerate(benchmark.sides):
+        kinds.setdefault(each.one, number)
     marks: dict[tuple[str, int], Mark] = {}
     rows = zip(table["kind"].to_list(), table["id"].to_list(), table["status"].to_list(), reasons)
     for number, (kind, name, status, why) in enumerate(rows, start=2):
