@@ -204,7 +204,7 @@ def test_the_published_benchmark_has_sides_and_directions(made, place, tmp_path)
     assert again.sides == bench.sides
     assert again.directions == bench.directions
     rows = again.truth("corrected").judged(own)
-    # By brute force: what was said to be relevant, and the older positives; of one collection from both sides.
+    # By brute force: what was said to be relevant, and the older positives, in one collection twice.
     said = {
         frozenset((str(bench.images.values[i]), str(bench.captions.values[j]))): number % 3 != 0
         for number, (i, j) in enumerate(pairs)
