@@ -319,3 +319,14 @@ def test_machine_judges_that_need_pictures_refuse_others(made, place, tmp_path):
     answered(place, tmp_path)
     with pytest.raises(InputError, match="this needs images and their captions"):
         projects.calibrate(place, url="http://127.0.0.1:1/v1", model="m")
+
+
+def test_a_project_of_files_is_opened_from_anywhere(tmp_path, monkeypatch):
+    made = make(tmp_path, "q2d")
+    save_form(FORM, tmp_path / "form.toml")
+    monkeypatch.chdir(tmp_path)
+    projects.pool(["a.run"], "qrels.txt", "own.db", setting={"items": "items.txt"}, form="form.toml")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with open_project("../own.db") as project:
+        assert project.benchmark().items("q2d").size == made.benchmark.items("q2d").size

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from karat.forms.form_files import save_form as save_form
     from karat.forms.pairs import ORIGINAL as ORIGINAL
     from karat.forms.pairs import are_pairs as are_pairs
+    from karat.forms.pairs import asked_directions as asked_directions
     from karat.forms.pairs import check_judged as check_judged
     from karat.forms.pairs import distinct as distinct
     from karat.forms.pairs import find as find

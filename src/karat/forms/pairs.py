@@ -118,6 +118,12 @@ def keys_of_truth(truth: Truth, positives: bool = False) -> tuple[np.ndarray, np
     return key_of(pairs.image[rows], pairs.caption[rows]), pairs.grade[rows]
 
 
+def asked_directions(benchmark: Benchmark) -> list[Direction]:
+    """Return the directions in which some truth has queries: documents need not ask for queries."""
+    covered = {direction for truth in benchmark.truths.values() for direction in truth.directions}
+    return [direction for direction in benchmark.directions if direction in covered]
+
+
 def positive_keys(benchmark: Benchmark) -> np.ndarray:
     """Return the sorted keys of all pairs that are relevant in any listed truth or the original pairing."""
     keys = [np.zeros(0, np.int64)]

@@ -19,9 +19,10 @@ from markupsafe import Markup
 
 from karat._util import plural
 from karat.benchmarks import Benchmark, Direction
+from karat.forms import asked_directions
 from karat.judging.publication.correction import ORIGINAL, Correction
 from karat.judging.publication.evidence import Evidence
-from karat.judging.publication.facts import Facts, asked_directions
+from karat.judging.publication.facts import Facts
 from karat.judging.publication.tables import invalid_rows
 from karat.judging.publication.validity import both_sides
 from karat.stats import percent, with_interval

@@ -90,13 +90,6 @@ def growth(benchmark: Benchmark, asked: str | Truth, truths: Iterable[str | Trut
     return out
 
 
-def asked_directions(benchmark: Benchmark) -> list[Direction]:
-    """Return the directions that queries of any truth have: documents do not ask for queries."""
-    return [
-        way for way in benchmark.directions if any(way in t.directions for t in benchmark.truths.values())
-    ]
-
-
 def ratio(part: int, whole: int) -> float:
     """Return part / whole, NaN where the whole is 0."""
     return part / whole if whole else float("nan")

@@ -12,11 +12,11 @@ from typing import Any
 from karat._util import Layout, Part, Result, guard_table, plural, stage, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
-from karat.forms import MACHINE
+from karat.forms import MACHINE, asked_directions
 from karat.judging.publication.correction import Correction, check_new_truth, correct, judged_sets
 from karat.judging.publication.data_card import data_card
 from karat.judging.publication.evidence import Evidence, evidence_of, published_benchmark
-from karat.judging.publication.facts import Facts, asked_directions, find_facts
+from karat.judging.publication.facts import Facts, find_facts
 from karat.judging.publication.provenance import FILE, changed_files, provenance, write_provenance
 from karat.judging.publication.tables import (
     answer_table,
