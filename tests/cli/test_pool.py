@@ -175,6 +175,7 @@ def test_your_own_form(command, project):
         (("--dry-run", "--judged", "cxc"), "no truth 'cxc'"),
         (("--dry-run", "--judged", "complete"), "judges every pair"),
         (("--dry-run", "--sample", "i2t=1000"), "i2t has 40 queries"),
+        (("--dry-run", "--sample", "q2d=10"), "unknown direction 'q2d'"),
         (("--dry-run", "--sample", "half"), "'half' is not a setting"),
         (("--dry-run", "--sample", "both=3"), "both=3 is not a sample size"),
         (("--dry-run", "--queries", "eccv"), "no truth 'eccv'"),

@@ -2,11 +2,13 @@
 
 import json
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from karat.benchmarks import Side
 from karat.errors import InputError
 from karat.judging.pools import Cost
 from karat.web.dashboard import goal_estimate
@@ -82,6 +84,22 @@ def test_a_change_needs_the_token_of_the_page(server):
     for method, path, body in OWNERS:
         assert owner.request(method, path, json=body).status_code == 403, path
     assert server.project.goals.history() == []
+
+
+def test_directions_are_said_in_the_words_of_the_benchmark(server):
+    made = server.project.benchmark()
+    tags = replace(made, sides=(made.sides[0], Side("text", "tag", "tags")))
+    for bench, words in (
+        (made, ["images to captions", "captions to images"]), (tags, ["images to tags", "tags to images"]),
+    ):  # fmt: skip
+        assert [goal_estimate.ranking(bench, way) for way in bench.directions] == words
+    owner = server.client("owner")
+    page = owner.get("/dashboard").text
+    options = '<option value="t2i">captions to images</option><option value="i2t">images to captions</option>'
+    assert options in page
+    answer = owner.put("/api/dashboard/goal", json=GOAL | {"direction": "q2d"})
+    assert answer.is_client_error
+    assert "q2d" in answer.text
 
 
 def test_the_goal_is_stored_with_files_and_shown_by_names(server, run_files, estimated):

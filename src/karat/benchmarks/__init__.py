@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import is_direction as is_direction
     from karat.benchmarks.sides import item_side as item_side
     from karat.benchmarks.sides import letters_of as letters_of
+    from karat.benchmarks.sides import pair_of as pair_of
     from karat.benchmarks.sides import query_side as query_side
     from karat.benchmarks.sides import same_side as same_side
     from karat.benchmarks.sides import sides_of as sides_of

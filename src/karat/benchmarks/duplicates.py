@@ -9,7 +9,7 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks.judgments import Judgments, Provenance, Share
 from karat.benchmarks.pool_design import pair_key
-from karat.benchmarks.sides import query_side, same_side
+from karat.benchmarks.sides import pair_of, query_side, same_side
 from karat.benchmarks.truth import Truth, directed
 from karat.errors import InputError
 
@@ -57,9 +57,9 @@ def with_duplicates(truth: Truth, images: np.ndarray, captions: np.ndarray, name
     images, captions = with_outside(images, pairs.image), with_outside(captions, pairs.caption)
     columns = pairs.image[relevant], pairs.caption[relevant], pairs.grade[relevant]
     image, caption, grade = members(*columns, images, captions)
-    if any(same_side(direction) for direction in truth.queries):
+    if any(map(same_side, truth.queries)):
         # Such a pair is one, in whichever order its items are.
-        image, caption = np.minimum(image, caption), np.maximum(image, caption)
+        image, caption = pair_of(truth.directions[0], image, caption)
         _, first = np.unique(pair_key(image, caption), return_index=True)
         first = first[image[first] < caption[first]]
         image, caption, grade = image[first], caption[first], grade[first]

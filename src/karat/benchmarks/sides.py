@@ -121,6 +121,17 @@ def in_order(direction: Direction, first: T, second: T) -> tuple[T, T]:
     return (first, second) if asks_first(direction) else (second, first)
 
 
+def pair_of(direction: Direction, query: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of queries and items, whichever of the two asked: of one collection the smaller first.
+
+    >>> [side.tolist() for side in pair_of("i2i", np.array([3, 5]), np.array([5, 4]))]
+    [[3, 4], [5, 5]]
+    """
+    if same_side(direction):
+        return np.minimum(query, item), np.maximum(query, item)
+    return in_order(direction, query, item)
+
+
 def turned(direction: Direction) -> Direction:
     """Return the direction in which the other side asks.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth, same_side
+from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth, pair_of
 from karat.errors import InputError
 from karat.scores import locate, read_ratings
 
@@ -38,8 +38,8 @@ def find_truth(benchmark: Benchmark, truth: str | Path | Truth) -> tuple[Truth, 
         )
     row, rater = np.nonzero(~np.isnan(values))
     pair = located.image, located.caption
-    if same_side(benchmark.directions[0]):
-        pair = np.minimum(*pair), np.maximum(*pair)
+    if benchmark.one_collection:
+        pair = pair_of(benchmark.directions[0], *pair)
         different, number = np.unique(np.stack(pair), axis=1, return_counts=True)
         if (number > 1).any():
             names = benchmark.images[different[:, number > 1][:, 0]].tolist()

@@ -161,7 +161,7 @@ def plan(
     return Plan(
         one, way, candidates.runs, int(candidates.matter(plain).sum()), len(candidates.queries), basis,
         tuple(designs), within / 100, (within if difference is None else difference) / 100, level, power,
-        spread, clusters, bench.grouping or bench.query_side(way), overlap, rates or Rates(),
+        spread, clusters, bench.unit([way]), overlap, rates or Rates(),
         tuple(notes),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import MISSING, Layout, Part, Result, extra, plural, word_for
-from karat.benchmarks import Direction, Groups, Side, direction_title
+from karat.benchmarks import Direction, Side, direction_title
 from karat.errors import InputError
 from karat.estimation.design import DESIGNS
 from karat.estimation.plan_basis import PlanBasis
@@ -76,7 +76,7 @@ class Plan(Result):
     power: float
     spread: float
     clusters: int
-    group: Groups | Side
+    group: Side
     overlap: int
     rates: Rates
     notes: tuple[str, ...] = ()

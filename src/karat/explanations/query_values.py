@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, Groups, Side, as_benchmark, in_order
+from karat.benchmarks import Benchmark, Direction, Side, as_benchmark, in_order
 from karat.errors import InputError
 from karat.measures import MEAN, Named, parse_measure
 from karat.runs import EmbeddingRun, Run, load_runs
@@ -61,9 +61,9 @@ class QueryValues:
         )  # fmt: skip
 
     @property
-    def group(self) -> Groups | Side:
+    def group(self) -> Side:
         """The words for what clusters are: groups of the benchmark, or its queries."""
-        return self.benchmark.grouping or self.benchmark.query_side(self.direction)
+        return self.benchmark.unit([self.direction])
 
     def at(self, query: np.ndarray) -> np.ndarray:
         """Return the places of queries, which must be there."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, word_for
-from karat.benchmarks import KINDS, Benchmark, Direction, Groups, Side, as_benchmark
+from karat.benchmarks import KINDS, Benchmark, Direction, Side, as_benchmark
 from karat.errors import InputError
 from karat.explanations.max_t import MaxT, check_whole
 from karat.explanations.query_values import QueryValues, RunScorer, check_measure, values_of_card
@@ -301,7 +301,7 @@ def paired_columns(
 
 
 def check_searched(
-    values: np.ndarray, reference: np.ndarray | None, cluster: np.ndarray, group: Groups | Side = KINDS["i"]
+    values: np.ndarray, reference: np.ndarray | None, cluster: np.ndarray, group: Side = KINDS["i"]
 ) -> None:
     """Raise where values are infinite, or of too few clusters."""
     if not np.isfinite(values if reference is None else values - reference).all():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, Judgments, Pairs, Truth, in_order, same_side
+from karat.benchmarks import Benchmark, Direction, Judgments, Pairs, Truth, pair_of, same_side
 from karat.errors import InputError, unknown_name
 
 BASE = 1 << 32
@@ -35,10 +35,7 @@ def pair_key(direction: Direction, query: np.ndarray, item: np.ndarray) -> np.nd
     >>> [key.tolist() for key in split_key(pair_key("i2i", np.array([3, 5]), np.array([5, 3])))]
     [[3, 3], [5, 5]]
     """
-    first, second = in_order(direction, query, item)
-    if same_side(direction):
-        first, second = np.minimum(first, second), np.maximum(first, second)
-    return key_of(first, second)
+    return key_of(*pair_of(direction, query, item))
 
 
 def are_pairs(direction: Direction, key: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat._util import TEXT_FORMATS, Result
 from karat.errors import InputError
-from karat.project.new_project import lasting
+from karat.project.new_project import lasting, lasting_settings
 from karat.project.place import takes_place
 
 if TYPE_CHECKING:
@@ -94,7 +93,6 @@ def locate(
             )
     kept = {name: value for name, value in project.settings.items() if name not in paths}
     settings = {name: value for name, value in (kept | given).items() if value}
-    named = paths_of(lasting(benchmark), settings)
-    settings |= {name: os.path.abspath(path) for name, path in named.items() if name in settings}
-    project.locate(lasting(benchmark), settings)
+    source = lasting(benchmark)
+    project.locate(source, lasting_settings(source, settings))
     return BenchmarkPlace(project.where, str(benchmark), project.settings)

@@ -213,7 +213,9 @@ def pool(
         "runs": names_of(files, runs), "top": top, "queries": queries, "sample": sample, "judged": left_out,
         "filters": rules, "gold_truth": gold_truth, "gold_depth": gold_depth, "seed": seed,
     }  # fmt: skip
-    made = None if dry_run else NewProject(str(output), bench, asked, lasting(benchmark), settings)
+    source = lasting(benchmark)
+    kept = {} if dry_run else lasting_settings(source, settings)
+    made = None if dry_run else NewProject(str(output), bench, asked, source, kept)
     return written(made, pooled, cost, facts, notes_on_loading(runs))
 
 
@@ -458,3 +460,11 @@ def lasting(benchmark: str | Path) -> str:
     """Return a benchmark's name, or the absolute path of its folder: the project can be opened anywhere."""
     is_name = str(benchmark) in SOURCES or str(benchmark) in registered()
     return str(benchmark) if is_name else str(Path(benchmark).resolve())
+
+
+def lasting_settings(source: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings of a benchmark with absolute paths."""
+    from karat.store import paths_of
+
+    paths = paths_of(source, settings)
+    return {name: os.path.abspath(value) if name in paths else value for name, value in settings.items()}

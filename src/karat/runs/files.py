@@ -210,7 +210,7 @@ def as_table_run(
     """Return the run of a score table or of two embedding tables, with an id for each row and column."""
     run: TableRun
     loading = stated(loading, content)
-    if benchmark is not None and len(benchmark.directions) == 1:
+    if benchmark is not None and benchmark.one_collection:
         content = of_one_collection(content, benchmark)
     if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
@@ -631,7 +631,7 @@ def group_sources(files: Sequence[str | Path], benchmark: Benchmark) -> list[tup
         shapes = [table_shape(path) for path in pair]
         rows = (benchmark.images.size, benchmark.captions.size)
         # Where there is one collection, each table of it is a run.
-        apart = len(benchmark.directions) == 1 and all(shape and shape[0] == rows[0] for shape in shapes)
+        apart = benchmark.one_collection and all(shape and shape[0] == rows[0] for shape in shapes)
         if len(shapes) == 2 and not apart and are_embeddings(shapes, rows):
             # The images of a benchmark are no more than its captions.
             lengths = (shapes[0][0], shapes[1][0])

@@ -519,7 +519,7 @@ def describe_intervals(card: Scorecard) -> str:
 def ungrouped_notes(card: Scorecard) -> list[str]:
     """Return the note on captions that are drawn one by one, since it is unknown which share an image."""
     bench = card.benchmark
-    if bench.grouping is not None or len(bench.directions) == 1 or bench.sides[1].kind != "text":
+    if bench.grouping is not None or bench.one_collection or bench.sides[1].kind != "text":
         return []
     back = bench.directions[1]
     if all(column.direction == bench.directions[0] for column in card if column.value is not None):

@@ -104,7 +104,7 @@ def test_queries_are_drawn_per_direction_and_by_seed():
         ({"queries": {"i2t": [50]}}, "outside the gallery"),
         ({"queries": {"i2t": [], "t2i": []}}, "no queries"),
         ({"directions": []}, "is empty"),
-        ({"directions": ["both"]}, "direction is 'both'"),
+        ({"directions": ["both"]}, "unknown direction 'both'"),
         ({"queries": "ecv"}, "no truth 'ecv'"),
     ):
         with pytest.raises(KaratError, match=words):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from karat.benchmarks import Benchmark, Groups, Ids, Judgments, Provenance, Truth, sides_of
 from karat.errors import InputError
 from karat.explanations import summarise_marks
 from karat.forms import ADJUDICATOR, PERSON, Choice, ChosenDetails, Form, load_form, make_answers
@@ -79,6 +80,24 @@ def test_pairs_of_one_image_are_a_cluster_and_captions_come_along():
     first, second, third = marks.cluster.tolist()
     assert first == second != third
     assert marks.caption.tolist() == [bench.texts[caption] for caption in (4, 5, 8)]
+
+
+def test_clusters_are_groups_of_the_queries():
+    """Queries without groups are each by itself; items of one collection have the groups of their side."""
+    first, second, rating = [0, 0, 1], [2, 1, 2], [3, 3, 3]
+    marked = ChosenDetails.of((row, f"misread.{CODES[0]}") for row in range(3))
+    answers = make_answers(first, second, [0, 0, 0], rating, ("ann",), details=marked)
+    rated = Judgments([0, 0, 1], [1, 2, 2], sources=[Provenance("people")])
+    ids = Ids([f"d{k}" for k in range(3)])
+    groups = Groups("image", "images", "images", np.array(["x", "y"]), (None, np.array([0, 1, 1])))
+    for direction, own, expected in (
+        ("q2d", None, [[0, 1], [2]]), ("t2t", groups.within(1), [[0, 1], [2]]),
+    ):  # fmt: skip
+        truth = Truth("rated", rated, {direction: np.arange(2)})
+        bench = Benchmark("made", ids, ids, {"rated": truth}, sides=sides_of(direction), groups=own)
+        clusters = answer_marks(answers, FORM, bench).cluster
+        found = [np.flatnonzero(clusters == one).tolist() for one in dict.fromkeys(clusters.tolist())]
+        assert found == expected
 
 
 def test_a_planted_rule_from_a_colour_to_a_misread_colour_is_found():

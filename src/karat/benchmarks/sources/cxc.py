@@ -18,7 +18,7 @@ from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Steps
 from karat.benchmarks.pool_design import pair_key
 from karat.benchmarks.registry import Source, find_file, register
-from karat.benchmarks.sides import sides_of
+from karat.benchmarks.sides import pair_of, sides_of
 from karat.benchmarks.sources.coco import load as load_coco
 from karat.benchmarks.truth import Truth
 from karat.errors import InputError
@@ -66,14 +66,15 @@ def rated(name: str, path: Path, kind: str, ids: Ids) -> dict[str, Truth]:
     keep = one != other
     if not keep.any():
         raise InputError("rates nothing with another", where=path, fix="give the complete file")
-    first, second = np.minimum(one, other)[keep], np.maximum(one, other)[keep]
+    direction = name.removeprefix("cxc-")
+    first, second = pair_of(direction, one[keep], other[keep])
     key, pair = np.unique(pair_key(first, second), return_inverse=True)
     rating = np.bincount(pair, rating[keep]) / np.bincount(pair)
     scale = Steps([(RELEVANT_FROM, 1.0)])
     binary = Judgments(
         key >> 32, key & 0xFFFFFFFF, rating=rating, sources=[Provenance("cxc", CXC_SCALE, scale)]
     )
-    queries = {name.removeprefix("cxc-"): np.unique(np.r_[first, second])}
+    queries = {direction: np.unique(np.r_[first, second])}
     about = f"{PAPER}, rating {RELEVANT_FROM:g} or more of 5"
     return {name: Truth(name, binary, queries, about=about)}
 

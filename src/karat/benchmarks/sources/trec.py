@@ -24,6 +24,7 @@ from karat.benchmarks.sides import (
     in_order,
     item_side,
     letters_of,
+    pair_of,
     query_side,
     same_side,
     sides_of,
@@ -245,7 +246,7 @@ def from_judged(
             fix=f"pass --set {MINUS_ONE.name}=not-relevant where {POOLED} is a grade",
         )
     scale = Share(top=max(1, int(relevance.max())), least=1)
-    pair = in_order(direction, query, item)
+    pair = pair_of(direction, query, item)
     judgments = Judgments(
         *(side[judged] for side in pair),
         rating=relevance[judged],

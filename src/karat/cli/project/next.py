@@ -52,6 +52,7 @@ def next(
     chances as tasks of the project: `karat project estimate` then says what the answers prove. What the
     options leave open is as for the pairs before.
     """
+    from karat.benchmarks import DIRECTIONS
     from karat.cli.show import show, tell, working, write_json
     from karat.judging import Rates
     from karat.project import next
@@ -71,4 +72,9 @@ def next(
     show(drawn, quiet=taken)
     if not dry_run and not taken:
         place = shlex.quote(project)
-        tell(f"wrote batch {drawn.batch.number} into {project}; next: karat serve {place}")
+        way = (
+            f"serve {place}"
+            if drawn.batch.direction in DIRECTIONS
+            else f"project export {place} -o tasks.csv"
+        )
+        tell(f"wrote batch {drawn.batch.number} into {project}; next: karat {way}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
-from karat.benchmarks import same_side
+from karat.benchmarks import pair_of
 from karat.errors import InputError
 from karat.forms import ANNOTATOR_KINDS, PERSON, check_name
 from karat.judging.exchange.file_answers import ImportedAnswers, TextColumn, shorten
@@ -260,10 +260,10 @@ def find_pairs(
             (answers.image, answers.caption), ("image", "caption"), benchmark.sides, benchmark.ids
         )
     )
-    if same_side(benchmark.directions[0]):
+    if benchmark.one_collection:
         own = (image == caption) & (image != ABSENT)
         reject(answers, own, "pairs an item with itself", "remove the line")
-        image, caption = np.minimum(image, caption), np.maximum(image, caption)
+        image, caption = pair_of(benchmark.directions[0], image, caption)
     item = look_up(answers, answers.item, "item", parse_item, "items are numbered from 1")
     plan = names.plan
     by_item = item != ABSENT

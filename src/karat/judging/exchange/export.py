@@ -12,7 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, check_writable, plural
-from karat.benchmarks import DIRECTIONS, same_side
+from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError
 from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.formats import FORMATS, Format, format_for
@@ -148,7 +148,7 @@ def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
 def shown_items(benchmark: Benchmark, template: str) -> tuple[Sequence[str], Sequence[str]]:
     """Return what tasks show of the items of each side: texts where they are known, else addresses."""
     first = addresses(benchmark.images, benchmark.image_paths, template)
-    same = same_side(benchmark.directions[0])
+    same = benchmark.one_collection
     if benchmark.texts is not None:
         return benchmark.texts if same else first, benchmark.texts
     if same:

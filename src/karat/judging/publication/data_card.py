@@ -53,13 +53,12 @@ def data_card(
         When or by whom, as it should be printed; left out by default.
     """
     items = invalid_rows(evidence, facts.candidates)
-    benchmark, growth = correction.benchmark, facts.growth[-1]
-    directions = [direction for direction in benchmark.directions if direction in growth.positives]
+    benchmark = correction.benchmark
     template = markdown().get_template("data_card.md")
     return template.render(
         benchmark=benchmark,
-        directions=directions,
-        wanted={direction: wanted(benchmark, direction) for direction in directions},
+        directions=benchmark.asked_directions,
+        wanted={direction: wanted(benchmark, direction) for direction in benchmark.directions},
         both=both_sides(benchmark),
         pictures=list(dict.fromkeys(side.one for side in benchmark.sides if side.kind == "image")),
         truth=correction.truth,

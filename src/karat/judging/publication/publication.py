@@ -79,11 +79,7 @@ class Published(Result):
             ["annotators", f"{counts['people'] + len(counts['machines']):,}"],
             ["judged pairs", f"{counts['judged_pairs']:,} of {counts['pooled_pairs']:,} pooled"],
             ["relevant of these", f"{counts['relevant_pairs']:,}"],
-            *(
-                [f"positive {bench.item_side(way).many}", last.shown(way)]
-                for way in bench.directions
-                if way in last.positives
-            ),
+            *([f"positive {bench.item_side(way).many}", last.shown(way)] for way in bench.asked_directions),
             ["conflicts", plural(len(self.facts.conflicts), "pair")],
         ]
         if counts["machines"]:

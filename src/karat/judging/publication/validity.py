@@ -41,7 +41,7 @@ Mark = tuple[str, int, bool, str]
 def valid_items(benchmark: Benchmark, marked: Marked) -> dict[str, np.ndarray]:
     """Return, for every item of each side, whether it is valid; those outside the gallery included."""
     valid = {kind: np.ones(len(ids), bool) for kind, ids in zip(SIDES, benchmark.ids)}
-    if same_side(benchmark.directions[0]):
+    if benchmark.one_collection:
         valid = dict.fromkeys(SIDES, valid[SIDES[0]])
     for kind, items in marked.items():
         if kind not in valid:
@@ -264,8 +264,9 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
         if name not in table.columns:
             raise InputError(f"has no column {name!r}", where=path, fix=FIX)
     reasons = table["why"].to_list() if "why" in table.columns else [""] * len(table)
-    # The first side of two of the same name is the collection.
-    kinds = {side.one: number for number, side in reversed([*enumerate(benchmark.sides)])}
+    kinds: dict[str, int] = {}
+    for number, each in enumerate(benchmark.sides):
+        kinds.setdefault(each.one, number)
     marks: dict[tuple[str, int], Mark] = {}
     rows = zip(table["kind"].to_list(), table["id"].to_list(), table["status"].to_list(), reasons)
     for number, (kind, name, status, why) in enumerate(rows, start=2):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, in_order
 from karat.errors import InputError, KaratError, unknown_name
 from karat.explanations import Marks
 from karat.forms import AnswerTable, FollowUp, Form, number_pairs, split_adjudicated
@@ -32,7 +32,7 @@ def answer_marks(
     answers, form
         The answers that count, and what was asked.
     benchmark
-        For the captions, and for the images that they belong to: pairs of one image are a cluster.
+        For the captions, and for the groups of the queries: pairs of captions of one image are a cluster.
     question
         The follow-up question, by its code; by default the form's first with several choices.
     notes
@@ -62,7 +62,7 @@ def answer_marks(
         {choice.code: marked[:, k] for k, choice in enumerate(asked.choices)},
         votes.rating,
         number_pairs(votes.image, votes.caption)[0],
-        None if benchmark is None else benchmark.clusters(benchmark.directions[-1], votes.caption),
+        None if benchmark is None else groups_of_queries(votes, benchmark),
         captions_of(votes, benchmark),
         (int(np.floor(ratings.min())), int(np.ceil(ratings.max()))),
         tuple(notes),
@@ -105,6 +105,12 @@ def must_mark(answers: AnswerTable, form: Form, asked: FollowUp) -> np.ndarray:
         return np.zeros(len(answers), bool)
     when = [answer.rating for answer in form.answers if not asked.when or answer.code in asked.when]
     return np.isin(answers.rating, np.array(when, np.float64))
+
+
+def groups_of_queries(answers: AnswerTable, benchmark: Benchmark) -> np.ndarray:
+    """Return the group of the query of each answer's pair: of both directions, that in which captions ask."""
+    direction = benchmark.asked_directions[-1]
+    return benchmark.clusters(direction, in_order(direction, answers.image, answers.caption)[0])
 
 
 def captions_of(answers: AnswerTable, benchmark: Benchmark | None) -> list[str] | None:

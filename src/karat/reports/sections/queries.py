@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, asks_first, in_order, same_side
+from karat.benchmarks import Benchmark, Direction, asks_first, in_order
 from karat.reports.bundle import Pack, packed_texts
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
@@ -54,7 +54,7 @@ def sides_shown(benchmark: Benchmark) -> list[dict[str, Any]]:
 
     Pictures are known of the first side alone, texts of the second; both sides may be one collection.
     """
-    same = same_side(benchmark.directions[0])
+    same = benchmark.one_collection
     sides = []
     for side, pictures, texts in zip(benchmark.sides, (True, same), (same, True)):
         listed = side.kind == "text" or (texts and benchmark.texts is not None)

@@ -77,7 +77,7 @@ def explain_chance(run: Run, benchmark: Benchmark, truth: str) -> tuple[bool, st
     """Return what may explain a run at chance level on a truth, and whether it is the order of ids."""
     if not isinstance(run, TableRun):
         return False, "its lists may name other ids than the model ranked"
-    if len(benchmark.directions) == 1:
+    if benchmark.one_collection:
         # Orders are tried on both sides apart, and these are one.
         return False, f"rows may be in another order than that which {benchmark.order_shown}"
     suggestion = suggest_order(run, benchmark, truth)

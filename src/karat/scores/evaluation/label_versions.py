@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, JudgedItems, Pairs, Truth, in_order
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Pairs, Truth, pair_of
 from karat.errors import InputError
 from karat.measures import MEAN, ColumnKey, Measure, Ranked, TiePolicy, resolve
 from karat.runs import Run
@@ -300,8 +300,7 @@ def listed_pairs(truth: Truth) -> Pairs:
 
 def pair_of_row(items: JudgedItems, pairs: Pairs) -> np.ndarray:
     """Return the number of the pair that each judged row is."""
-    sides = (items.query_of_row, items.item)
-    image, caption = in_order(items.direction, *sides)
+    image, caption = pair_of(items.direction, items.query_of_row, items.item)
     keys = pairs.image.astype(np.int64) * KEY_BASE + pairs.caption
     return np.searchsorted(keys, image * KEY_BASE + caption)
 
