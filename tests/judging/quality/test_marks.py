@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from karat.benchmarks import Benchmark, Groups, Ids, Judgments, Provenance, Truth, sides_of
+from karat.benchmarks import Benchmark, Grouping, Ids, Judgments, Provenance, Truth, sides_of
 from karat.errors import InputError
 from karat.explanations import summarise_marks
 from karat.forms import ADJUDICATOR, PERSON, Choice, ChosenDetails, Form, load_form, make_answers
