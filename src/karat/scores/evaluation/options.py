@@ -305,10 +305,10 @@ def with_made_truths(benchmark: Benchmark, truths: list[str] | None) -> tuple[Be
 
 
 def check_directions(benchmark: Benchmark, directions: list[str] | None) -> tuple[Direction, ...]:
-    """Return the directions in their usual order; all by default."""
+    """Return the directions in their usual order; by default those that have queries."""
     known = benchmark.directions
     if directions is None:
-        return known
+        return tuple(benchmark.asked_directions)
     if not directions:
         raise InputError("no direction was given", fix=f"choose {' or '.join(known)}, or leave it out")
     chosen = [benchmark.direction(direction) for direction in directions]
