@@ -92,6 +92,15 @@ TREC_RUN = """301 Q0 doc-b 1 7.5 bm25
 999 Q0 doc-z 1 1.0 bm25
 """
 """The files of docs/trec-eval.md."""
+COMPOSED_QRELS = "0 0 57413 1\n0 0 494408 1\n1 0 355099 1\n2 0 57413 1\n"
+COMPOSED_RUN = """0 Q0 57413 1 3 run
+0 Q0 355099 2 2 run
+1 Q0 494408 1 3 run
+1 Q0 355099 2 2 run
+2 Q0 528417 1 3 run
+2 Q0 57413 2 2 run
+"""
+"""The files of docs/sides.md, in small."""
 
 
 def data_folder() -> Path | None:
@@ -281,6 +290,8 @@ def make_tables(folder: Path, world: World) -> None:
     (folder / "mine.toml").write_text(FORM)
     (folder / "qrels.txt").write_text(QRELS)
     (folder / "input.bm25").write_text(TREC_RUN)
+    (folder / "circo.txt").write_text(COMPOSED_QRELS)
+    (folder / "circo.trec").write_text(COMPOSED_RUN)
     (folder / "judge.toml").write_text('model = "my-vlm"\nparallel = 4\nprice_in = 0.15\nprice_out = 0.60\n')
 
 
