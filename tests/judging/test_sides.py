@@ -178,6 +178,12 @@ def test_tasks_say_where_they_can_be_answered(made, place, tmp_path):
     projects.export(place, tmp_path / "tasks.csv")
     with (tmp_path / "tasks.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
+    # Only images have addresses: a query must not claim a picture.
+    projects.export(place, tmp_path / "linked.csv", image_url="https://host/{id}.jpg")
+    with (tmp_path / "linked.csv").open(newline="") as stream:
+        linked = list(csv.DictReader(stream))
+    for column, word in zip(("image_address", "caption_text"), WORDS[made.benchmark.directions[0]]):
+        assert all(row[column].startswith("https://host/") == (word == "images") for row in linked)
     # What annotators see of each item: its id, since nothing else of it is known.
     seen = {frozenset((row["image_address"], row["caption_text"])) for row in rows}
     assert suggested(made, 5) <= seen
