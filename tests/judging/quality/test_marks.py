@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from karat.benchmarks import Benchmark, Groups, Ids, Judgments, Provenance, Truth, sides_of
+from karat.benchmarks import KINDS, Benchmark, Grouping, Ids, Judgments, Provenance, Truth, sides_of
 from karat.errors import InputError
 from karat.explanations import summarise_marks
 from karat.forms import ADJUDICATOR, PERSON, Choice, ChosenDetails, Form, load_form, make_answers
@@ -89,7 +89,7 @@ def test_clusters_are_groups_of_the_queries():
     answers = make_answers(first, second, [0, 0, 0], rating, ("ann",), details=marked)
     rated = Judgments([0, 0, 1], [1, 2, 2], sources=[Provenance("people")])
     ids = Ids([f"d{k}" for k in range(3)])
-    groups = Groups("image", "images", "images", np.array(["x", "y"]), (None, np.array([0, 1, 1])))
+    groups = Grouping(KINDS["i"], "images", np.array(["x", "y"]), (None, np.array([0, 1, 1])))
     for direction, own, expected in (
         ("q2d", None, [[0, 1], [2]]), ("t2t", groups.within(1), [[0, 1], [2]]),
     ):  # fmt: skip
