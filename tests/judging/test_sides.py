@@ -178,6 +178,12 @@ def test_tasks_say_where_they_can_be_answered(made, place, tmp_path):
     projects.export(place, tmp_path / "tasks.csv")
     with (tmp_path / "tasks.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
+    # Only images have addresses: a query must not claim a picture.
+    projects.export(place, tmp_path / "linked.csv", image_url="https://host/{id}.jpg")
+    with (tmp_path / "linked.csv").open(newline="") as stream:
+        linked = list(csv.DictReader(stream))
+    for column, word in zip(("image_address", "caption_text"), WORDS[made.benchmark.directions[0]]):
+        assert all(row[column].startswith("https://host/") == (word == "images") for row in linked)
     # What annotators see of each item: its id, since nothing else of it is known.
     seen = {frozenset((row["image_address"], row["caption_text"])) for row in rows}
     assert suggested(made, 5) <= seen
@@ -311,8 +317,8 @@ def test_scores_under_subsets_are_those_of_their_labels(made, place, tmp_path):
             hits = [frozenset((query, made.lists[name][query][0])) in labels for query in scored]
             assert np.isclose(score, np.mean(hits))
     said = str(report)
-    assert "resamples of queries." in said
-    assert "caption" not in said
+    assert f"resamples of {WORDS[own][0]}." in said
+    assert "captions" in WORDS[own] or "caption" not in said
 
 
 def test_machine_judges_that_need_pictures_refuse_others(made, place, tmp_path):

@@ -279,11 +279,12 @@ def measure_bias(
     notes = bias_notes(
         suggested, counted, pool, None if subsets.complete else per_size, runs is None, complete
     )
+    grouping = benchmark.grouping
+    whole = benchmark.unit(scorer.directions).many if grouping is None else grouping.whole
     how = (
         "Scores are in percent, bias in points; falls is the share of resamples in which an outsider's place "
         "gets worse.\n"
-        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of "
-        f"{benchmark.grouping.whole if benchmark.grouping else 'queries'}."
+        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of {whole}."
     )
     return BiasReport(pool.systems, tables, against, gaps, left_out, diversity, notes, complete, how)
 

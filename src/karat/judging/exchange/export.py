@@ -146,16 +146,21 @@ def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
 
 
 def shown_items(benchmark: Benchmark, template: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what tasks show of the items of each side: texts where they are known, else addresses."""
-    first = addresses(benchmark.images, benchmark.image_paths, template)
-    same = benchmark.one_collection
-    if benchmark.texts is not None:
-        return benchmark.texts if same else first, benchmark.texts
-    if same:
-        return first, first
-    if benchmark.sides[1].kind == "text":
-        return first, [str(caption) for caption in benchmark.captions.gallery.tolist()]
-    return first, addresses(benchmark.captions, None, template)
+    """Return what tasks show of the items of each side: texts, addresses of images, or ids."""
+    shown: list[Sequence[str]] = []
+    for side, ids, texts, paths in zip(
+        benchmark.sides, benchmark.ids, (None, benchmark.texts), (benchmark.image_paths, None)
+    ):
+        if texts is not None:
+            shown.append(texts)
+        elif side.kind == "image":
+            shown.append(addresses(ids, paths, template))
+        else:
+            shown.append([str(item) for item in ids.gallery.tolist()])
+    if benchmark.one_collection:
+        # Texts are those of the second, files those of the first.
+        shown = [shown[benchmark.texts is not None]] * 2
+    return shown[0], shown[1]
 
 
 def addresses(items: Ids, paths: Sequence[str] | None, template: str) -> list[str]:
