@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterable
@@ -13,14 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from karat._util import check_choice, passing_key, plural
-from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError, printable
-from karat.judging.publication import both_sides
 from karat.store import Project
 from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
 from karat.web.accounts import settle_foreign
 from karat.web.app import close_app, create_app
 from karat.web.demo import make_demo
+from karat.web.judging import not_shown
 from karat.web.operation import log_config
 from karat.web.server import (
     check_open,
@@ -125,7 +123,7 @@ def serve(
         notes += settle_foreign(accounts, confirm, ask=sys.stdin.isatty() and sys.stderr.isatty())
         check_open(accounts, settings)
         # Load it now: the first request must not wait for it, and a missing one must be reported here.
-        check_shown(web.state.project)
+        notes += not_shown(web.state.project)
         web.state.goal.runs.names()
         notes += web.state.pictures.notes() + ([] if demo else what_is_read(web.state.project, settings))
         notes += [mode_note(web.state.project)]
@@ -135,16 +133,6 @@ def serve(
         # Threads that return from the database run sooner: a lease is a dozen short queries.
         sys.setswitchinterval(TURN)
         make_server(web, settings, log_config(level_of(log_level, settings))).run([listening])
-
-
-def check_shown(project: Project) -> None:
-    """Raise where the judging page cannot show the pairs of a project."""
-    benchmark = project.benchmark()
-    if benchmark.directions != DIRECTIONS:
-        what = f"the judging page shows images and captions, and {benchmark.name} has {both_sides(benchmark)}"
-        place = shlex.quote(project.where)
-        fix = f"have tasks answered elsewhere: karat project export {place} -o tasks.csv"
-        raise InputError(what, fix=fix)
 
 
 def what_is_read(project: Project, settings: Settings) -> list[str]:

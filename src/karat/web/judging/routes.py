@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import threading
 import time
 from typing import Annotated, Any
@@ -11,8 +12,10 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
-from karat.benchmarks import Benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.errors import InputError
 from karat.forms import Choice, Form, read_details
+from karat.judging.publication import both_sides
 from karat.store import Lease, Project
 from karat.store.accounts import JUDGE, User
 from karat.web.access import require
@@ -54,7 +57,26 @@ def prepare(app: FastAPI) -> None:
 def judge_page(request: Request, user: Judge) -> Response:
     """Show the page; its script requests the tasks."""
     project = request.app.state.project
+    check_shown(project)
     return render(request, "judge.html", form=project.form, mark=mark_of(project))
+
+
+def not_shown(project: Project) -> list[str]:
+    """Say why the page cannot show the pairs of a project, where it cannot, and what to do."""
+    benchmark = project.benchmark()
+    if benchmark.directions == DIRECTIONS:
+        return []
+    what = f"the judging page shows images and captions, and {benchmark.name} has {both_sides(benchmark)}"
+    export = f"karat project export {shlex.quote(project.where)} -o tasks.csv"
+    return [f"{what}; have tasks answered elsewhere: {export}"]
+
+
+def check_shown(project: Project) -> None:
+    """Raise where the page cannot show the pairs of a project."""
+    if reasons := not_shown(project):
+        raise InputError(
+            reasons[0].partition(";")[0], fix="ask who runs the project where its tasks are answered"
+        )
 
 
 @router.get("/api/judge/state")
@@ -74,6 +96,7 @@ def state(request: Request, user: Judge) -> dict[str, Any]:
 def lease(request: Request, user: Judge, body: LeaseRequest) -> dict[str, Any]:
     """Return the user's current task, leased now if there is none, and the next task on request."""
     project, now = request.app.state.project, time.time()
+    check_shown(project)
     seconds = request.app.state.settings.lease_seconds
     current = project.queue.at_hand(user.name, seconds)
     ahead = project.queue.ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and current else None
