@@ -1,12 +1,26 @@
 """A collection that is searched with its own items: the query is never ranked, in any form of a run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Share, Truth, sides_of
+from karat.benchmarks import (
+    KINDS,
+    Benchmark,
+    Grouping,
+    Ids,
+    Judgments,
+    Provenance,
+    Share,
+    Truth,
+    sides_of,
+)
+from karat.benchmarks.sources.cxc import pairs_within
 from karat.errors import InputError
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, pairs_to_place
+from karat.stats import Intervals
 
 N = 40
 MEASURES = ["R@1", "R@5", "RP", "mAP@R", "AP", "nDCG@10", "MRR", "MeanR", "Judged@10"]
@@ -155,6 +169,32 @@ def test_tables_are_taken_by_the_kind_of_the_side(tmp_path):
     assert karat.evaluate(one, bench, MEASURES).records() == [
         {**record, "run": "images"} for record in karat.evaluate(MatrixRun(table), bench, MEASURES).records()
     ]
+
+
+def test_intervals_resample_groups():
+    """Captions of an image are found together or not: by themselves their interval would be too narrow."""
+    rng = np.random.default_rng(21)
+    owner = np.repeat(np.arange(60), 5)
+    first, second = pairs_within(owner)
+    table = Judgments(first, second, sources=[Provenance("original")])
+    truth = Truth("own", table, {"t2t": np.arange(300)})
+    ids = Ids(range(300), kind="caption")
+    whole = "images with their captions"
+    groups = Grouping(KINDS["i"], whole, np.array([f"i{k}" for k in range(60)]), (owner, owner))
+    alone = Benchmark("alone", ids, ids, {"own": truth}, sides=sides_of("t2t"))
+    bench = replace(alone, groups=groups)
+    found = rng.random(60)[owner]
+    vectors = rng.normal(size=(60, 16))[owner] * found[:, None] + rng.normal(size=(300, 16))
+    intervals = Intervals(resamples=4000)
+    card, naive = (karat.evaluate(vectors, each, "R@1", intervals=intervals) for each in (bench, alone))
+    column, other = card.columns[0], naive.columns[0]
+    assert (column.effective, other.effective) == (60, 300)
+    assert "resamples of images with their captions" in str(card)
+    assert "resamples of captions." in str(naive)
+    means = column.values.reshape(60, 5).mean(axis=1)
+    draws = means[rng.integers(60, size=(20_000, 60))].mean(axis=1)
+    assert (column.low, column.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.01)
+    assert column.high - column.low > 1.3 * (other.high - other.low)
 
 
 def test_a_normalisation_is_refused():

@@ -99,3 +99,37 @@ def test_pairs_of_groups():
     wanted = {(i, j) for i in range(6) for j in range(i + 1, 6) if group[i] == group[j]}
     assert {tuple(sorted(pair)) for pair in zip(first.tolist(), second.tolist())} == wanted
     assert len(first) == len(wanted)
+
+
+def test_scores_are_those_of_ir_measures(data):
+    """Of a run without the image itself, as that package has to be given it; karat gets all vectors."""
+    measures = pytest.importorskip("ir_measures")
+    bench = karat.load_benchmark("cxc-i2i")
+    names = [str(name) for name in bench.images.gallery]
+    rows = bench.truth("cxc-i2i").judged("i2i")
+    relevant = rows.query_of_row[rows.grade > 0], rows.item[rows.grade > 0]
+    rng = np.random.default_rng(4)
+    vectors = rng.normal(size=(len(names), 24))
+    # Images that are rated alike are alike, a little.
+    np.add.at(vectors, relevant[0], 0.4 * vectors[relevant[1]])
+    scores = vectors @ vectors.T
+    np.fill_diagonal(scores, -np.inf)
+    asked = np.unique(relevant[0])[::20]
+    some = set(asked.tolist())
+    qrels = [
+        measures.Qrel(names[query], names[item], int(grade > 0))
+        for query, item, grade in zip(rows.query_of_row, rows.item, rows.grade)
+        if query in some
+    ]
+    run = [
+        measures.ScoredDoc(names[query], names[item], float(-place))
+        for query in asked
+        for place, item in enumerate(np.argsort(-scores[query], kind="stable")[:-1])
+    ]
+    wanted = [measures.P @ 10, measures.nDCG @ 10, measures.AP, measures.RR]
+    theirs = measures.calc_aggregate(wanted, qrels, run)
+    card = karat.evaluate(vectors, bench, ["P@10", "nDCG@10", "AP", "MRR"])
+    for name, measure in zip(["P@10", "nDCG@10", "AP", "MRR"], wanted):
+        column = card.column(name, direction="i2i")
+        own = column.values[np.isin(column.query, asked)]
+        assert own.mean() == pytest.approx(theirs[measure], abs=1e-9), name
