@@ -183,7 +183,7 @@ def test_intervals_resample_groups():
     groups = Grouping(KINDS["i"], whole, np.array([f"i{k}" for k in range(60)]), (owner, owner))
     alone = Benchmark("alone", ids, ids, {"own": truth}, sides=sides_of("t2t"))
     bench = replace(alone, groups=groups)
-    found = rng.random(60)[owner]
+    found = 3 * rng.random(60)[owner]
     vectors = rng.normal(size=(60, 16))[owner] * found[:, None] + rng.normal(size=(300, 16))
     intervals = Intervals(resamples=4000)
     card, naive = (karat.evaluate(vectors, each, "R@1", intervals=intervals) for each in (bench, alone))
