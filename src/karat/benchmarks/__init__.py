@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from karat.benchmarks.choices import ALL as ALL
     from karat.benchmarks.choices import Choices as Choices
     from karat.benchmarks.coco_records import box_of as box_of
-    from karat.benchmarks.cxc import read_pairs as read_pairs
     from karat.benchmarks.duplicates import DUPLICATE as DUPLICATE
     from karat.benchmarks.duplicates import note_on_duplicates as note_on_duplicates
     from karat.benchmarks.duplicates import with_duplicates as with_duplicates
@@ -76,6 +75,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import same_side as same_side
     from karat.benchmarks.sides import sides_of as sides_of
     from karat.benchmarks.sides import turned as turned
+    from karat.benchmarks.sources.cxc import read_pairs as read_pairs
     from karat.benchmarks.sources.trec import write_qrels as write_qrels
     from karat.benchmarks.truth import Fold as Fold
     from karat.benchmarks.truth import JudgedItems as JudgedItems
