@@ -91,8 +91,7 @@ def members(
     image_group, caption_group = images[image], captions[caption]
     order = np.lexsort((-grade, caption_group, image_group))
     image_group, caption_group, grade = image_group[order], caption_group[order], grade[order]
-    first = np.ones(len(order), bool)
-    first[1:] = (np.diff(image_group) != 0) | (np.diff(caption_group) != 0)
+    first = np.flatnonzero(np.diff(pair_key(image_group, caption_group), prepend=-1))
     image_group, caption_group, grade = image_group[first], caption_group[first], grade[first]
     image_order, image_ptr = by_group(images)
     caption_order, caption_ptr = by_group(captions)

@@ -240,9 +240,3 @@ class Grouping:
     def within(self, side: int) -> Grouping:
         """Return the groups of one side, which is searched with its own items."""
         return replace(self, of=(self.of[side], self.of[side]))
-
-    def of_all(self, side: int, number: int) -> np.ndarray:
-        """Return the group of each of so many items of a side, −1 where it is unknown."""
-        numbers = self.of[side]
-        known = np.zeros(0, np.int64) if numbers is None else numbers
-        return np.r_[known, np.full(number - len(known), -1)]
