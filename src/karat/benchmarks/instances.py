@@ -97,8 +97,8 @@ class Instances:
         has = np.zeros((len(self.images), len(self.categories)), bool)
         has[self.image, self.category] = True
         alike = (self.sizes[image] == self.sizes[self.image[instance]]).all(axis=1)
-        known = np.array([mask is not None for mask in self.masks], bool) & ~self.crowd
-        return alike & known[instance] & ~has[image, self.category[instance]]
+        masked = self.vetted & ~self.crowd
+        return alike & masked[instance] & ~has[image, self.category[instance]]
 
     def with_answers(self, approved: Mapping[int | str, bool]) -> Instances:
         """Return the instances with the answers of annotators, who saw each mask over its image.
@@ -158,23 +158,21 @@ def load_instances(path: str | Path) -> Instances:
     image_ids, category_ids = (tuple(sorted(ids, key=order_of)) for ids in (images, categories))
     place = {key: at for at, key in enumerate(image_ids)}
     kind = {key: at for at, key in enumerate(category_ids)}
-    image, category, box, crowd, masks = [], [], [], [], []
+    rows = []
     for entry in annotations.values():
         key = image_of_entry(entry, images)
         group = entry.get("category_id", ID)
         if group not in kind:
             raise entry.wrong(f"has the unknown category {group}", "fix its category_id")
-        is_crowd = bool(entry.get("iscrowd", NUMBER)) if "iscrowd" in entry else False
+        crowd = "iscrowd" in entry and bool(entry.get("iscrowd", NUMBER))
         has_mask = entry.fields.get("segmentation") is not None
-        if is_crowd and not has_mask:
+        if crowd and not has_mask:
             raise entry.wrong("is a crowd without a 'segmentation'", "give its mask, or leave it out")
-        image.append(place[key])
-        category.append(kind[group])
-        box.append(box_of(entry))
-        crowd.append(is_crowd)
-        masks.append(read_mask(entry, *sizes[key]) if has_mask else None)
-    if not len(image):
+        box, mask = box_of(entry), read_mask(entry, *sizes[key]) if has_mask else None
+        rows.append((place[key], kind[group], box, crowd, mask))
+    if not rows:
         raise InputError("has no annotations", where=file, fix="give a file of instances")
+    image, category, boxes, crowds, masks = zip(*rows)
     return Instances(
         image_ids,
         category_ids,
@@ -183,9 +181,9 @@ def load_instances(path: str | Path) -> Instances:
         np.array(list(annotations)),
         np.array(image),
         np.array(category),
-        np.array(box, dtype=np.float64),
-        np.array(crowd, bool),
-        tuple(masks),
+        np.array(boxes, dtype=np.float64),
+        np.array(crowds, bool),
+        masks,
         file.stem,
         tuple(images[key].get("file_name", TEXT) for key in image_ids)
         if all("file_name" in one for one in images.values())

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from karat._util import check_choice
-from karat.benchmarks.pool_design import PoolDesign, pair_key, pair_named
+from karat.benchmarks.pool_design import PoolDesign, pair_key, pair_named, pairs_of
 from karat.errors import InputError, unknown_name
 
 
@@ -286,7 +286,8 @@ class Judgments:
         if ((image < 0) | (caption < 0)).any():
             raise InputError("an index of an image or caption of the pooled pairs is out of range")
         pairs = np.setdiff1d(pair_key(image, caption), self._key if len(image) else self.image)
-        return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+        images, captions = pairs_of(pairs)
+        return images.astype(np.int32), captions.astype(np.int32)
 
     def _check(self) -> None:
         out_of_range = (self.image < 0) | (self.caption < 0) | (self.source >= len(self.sources))

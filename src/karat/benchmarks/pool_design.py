@@ -108,6 +108,15 @@ def pair_key(image: np.ndarray | Sequence[int], caption: np.ndarray | Sequence[i
     return np.asarray(image, dtype=np.int64) << 32 | np.asarray(caption, dtype=np.int64)
 
 
+def pairs_of(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and captions of pairs from their numbers.
+
+    >>> [side.tolist() for side in pairs_of(pair_key([3, 5], [0, 4]))]
+    [[3, 5], [0, 4]]
+    """
+    return key >> 32, key & 0xFFFFFFFF
+
+
 def pair_named(table: Any, row: int) -> str:
     """Return what messages call the pair in a row of judgments or of a design."""
     return f"the pair (image {table.image[row]}, caption {table.caption[row]})"

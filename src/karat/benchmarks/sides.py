@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -62,43 +61,40 @@ of the two asks.
 IMAGE_TEXT = (KINDS["i"], KINDS["t"])
 DIRECTIONS: tuple[Direction, Direction] = ("i2t", "t2i")
 """Those of images and captions."""
-FORM = "write two of " + ", ".join(f"{letters} ({side.kind})" for letters, side in KINDS.items())
+LETTERS = {f"{asks}2{ranked}": (asks, ranked) for asks in KINDS for ranked in KINDS}
+"""By the name of each direction, the letters of the side that asks and of the one that is ranked."""
 T = TypeVar("T")
 
 
-@cache
 def letters_of(direction: Direction) -> tuple[str, str]:
     """Return the letters of the side that asks and of the one that is ranked; raise for another name.
 
     >>> letters_of("it2i")
     ('it', 'i')
     """
-    asks, _, ranked = direction.partition("2")
-    if asks not in KINDS or ranked not in KINDS:
-        fix = f"choose i2t, t2i, or {FORM} with a 2 between them"
+    if direction not in LETTERS:
+        form = ", ".join(f"{letters} ({side.kind})" for letters, side in KINDS.items())
+        fix = f"choose i2t, t2i, or write two of {form} with a 2 between them"
         raise InputError(f"unknown direction {direction!r}", fix=fix)
-    return asks, ranked
+    return LETTERS[direction]
 
 
-@cache
 def is_direction(name: object) -> bool:
     """Return whether something is the name of a direction, unlike "mean" or "both".
 
     >>> is_direction("t2v"), is_direction("mean")
     (True, False)
     """
-    asks, _, ranked = name.partition("2") if isinstance(name, str) else ("", "", "")
-    return asks in KINDS and ranked in KINDS
+    return name in LETTERS
 
 
-@cache
 def asks_first(direction: Direction) -> bool:
     """Return whether the first side of the pairs asks, as images do in i2t.
 
     >>> [name for name in ("i2t", "t2i", "q2d", "it2i", "t2v", "i2i") if asks_first(name)]
     ['i2t', 'q2d', 'it2i', 'i2i']
     """
-    asks, ranked = (list(KINDS).index(letters) for letters in letters_of(direction))
+    asks, ranked = map(list(KINDS).index, letters_of(direction))
     return asks <= ranked
 
 
@@ -200,8 +196,7 @@ def direction_title(direction: Direction, arrow: str = "→") -> str:
     """
     if not is_direction(direction):
         return direction
-    kinds = [KINDS[letters].kind.replace("composed", "image+text") for letters in letters_of(direction)]
-    return arrow.join(kinds)
+    return arrow.join(KINDS[way].kind.replace("composed", "image+text") for way in letters_of(direction))
 
 
 @dataclass(frozen=True, eq=False)

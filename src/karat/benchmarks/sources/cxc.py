@@ -15,7 +15,7 @@ from karat._util import Param, parsing
 from karat.benchmarks.benchmark import RECALLS, Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Steps
-from karat.benchmarks.pool_design import pair_key
+from karat.benchmarks.pool_design import pair_key, pairs_of
 from karat.benchmarks.registry import Source, find_file, load_benchmark, register
 from karat.benchmarks.sides import pair_of, sides_of
 from karat.benchmarks.truth import Truth
@@ -74,7 +74,7 @@ def rated(name: str, path: Path, kind: str, ids: Ids) -> dict[str, Truth]:
     first, second = pair_of(direction, one[keep], other[keep])
     key, pair = np.unique(pair_key(first, second), return_inverse=True)
     rating = np.bincount(pair, rating[keep]) / np.bincount(pair)
-    binary = Judgments(key >> 32, key & 0xFFFFFFFF, rating=rating, sources=[RATERS])
+    binary = Judgments(*pairs_of(key), rating=rating, sources=[RATERS])
     queries = {direction: np.unique(np.r_[first, second])}
     about = f"{PAPER}, rating {RELEVANT_FROM:g} or more of 5"
     return {name: Truth(name, binary, queries, about=about)}
