@@ -358,10 +358,16 @@ def build(
     )  # fmt: skip
 
 
-def build_numbered(name: str, captions: Mapping[Any, Sequence[str]], **others: Any) -> Benchmark:
+def build_numbered(
+    name: str,
+    captions: Mapping[Any, Sequence[str]],
+    *,
+    where: str | Path,
+    about: str,
+    image_paths: Sequence[str] | None = None,
+    image_folder: str | Path | None = None,
+) -> Benchmark:
     """Return a benchmark of images with their captions, which are called ``IMAGE#0``, ``IMAGE#1``, ….
-
-    The others are what `build` takes besides.
 
     >>> bench = build_numbered("pets", {"dog": ["a dog runs", "a brown dog"]}, where="pets.tsv", about="")
     >>> bench.captions.gallery.tolist()
@@ -373,7 +379,10 @@ def build_numbered(name: str, captions: Mapping[Any, Sequence[str]], **others: A
         [f"{image}#{number}" for image, texts in captions.items() for number in range(len(texts))],
         [image for image, texts in captions.items() for _ in texts],
         [text for texts in captions.values() for text in texts],
-        **others,
+        where=where,
+        about=about,
+        image_paths=image_paths,
+        image_folder=image_folder,
     )
 
 
