@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -88,6 +89,7 @@ def is_direction(name: object) -> bool:
     return name in LETTERS
 
 
+@cache
 def asks_first(direction: Direction) -> bool:
     """Return whether the first side of the pairs asks, as images do in i2t.
 
@@ -196,7 +198,8 @@ def direction_title(direction: Direction, arrow: str = "→") -> str:
     """
     if not is_direction(direction):
         return direction
-    return arrow.join(KINDS[way].kind.replace("composed", "image+text") for way in letters_of(direction))
+    kinds = [KINDS[letters].kind.replace("composed", "image+text") for letters in letters_of(direction)]
+    return arrow.join(kinds)
 
 
 @dataclass(frozen=True, eq=False)
