@@ -13,6 +13,7 @@ from hypothesis import given, settings
 import karat
 from karat.benchmarks import (
     Benchmark,
+    Fold,
     Ids,
     Judgments,
     Provenance,
@@ -216,6 +217,14 @@ def test_damage_is_a_sentence(rich_bench, tmp_path, message):
     DAMAGE[message](tmp_path)
     with pytest.raises(karat.KaratError, match=message):
         read_benchmark(tmp_path)
+
+
+def test_a_fold_has_rows_of_its_own_side(rich_bench, tmp_path):
+    whole = replace(rich_bench.truth("whole"), folds=[Fold("1", np.arange(2), np.arange(3))])
+    save_benchmark(replace(rich_bench, truths={"whole": whole}), tmp_path)
+    edit_table(tmp_path, "folds-0.parquet", lambda t: t.with_columns(row=pl.lit(2)))
+    with pytest.raises(InputError, match="row of row 0 is 2, outside the 2 that exist"):
+        read_benchmark(tmp_path)  # there are three captions, but two images
 
 
 def test_folders_written_before_synsets_and_attributes_load(rich_bench, tmp_path):

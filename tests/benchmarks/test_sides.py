@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karat
@@ -129,6 +130,19 @@ def test_sides_and_groups_are_kept(tmp_path, direction):
     assert again.truths["rated"].judged(direction).item.tolist() == [0, 3, 1]
     head = json.loads((tmp_path / "kept" / "benchmark.json").read_text())
     assert ("sides" in head) == (direction != "i2t")
+
+
+def test_a_table_without_its_groups_is_a_sentence(tmp_path):
+    groups = Grouping(KINDS["v"], "films", np.array(["x"]), (None, np.zeros(4, np.int64)))
+    save_benchmark(made("q2d", groups), tmp_path)
+    table = tmp_path / "captions.parquet"
+    kept = pl.read_parquet(table)
+    kept.with_columns(group=pl.lit(1)).write_parquet(table)
+    with pytest.raises(InputError, match=r"captions.parquet: group of row 0 is 1, outside the 1 that exist"):
+        read_benchmark(tmp_path)
+    kept.drop("group").write_parquet(table)
+    with pytest.raises(InputError, match=r"captions.parquet: has no column 'group'"):
+        read_benchmark(tmp_path)
 
 
 def test_a_collection_searched_with_its_own_items_is_kept(tmp_path):

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import karat
 from judging.exchange.projects import fill, make_project
 from karat._util import Layout, Result, guard, guard_table, unguard, unguard_table
-from karat.benchmarks import Benchmark, Ids, Instances, Judgments, Provenance, Truth
-from karat.benchmarks.instances import read_approvals
+from karat.benchmarks import Benchmark, Ids, Instances, Judgments, Provenance, Truth, read_approvals
 from karat.judging.exchange import export_answers, export_tasks
 from karat.judging.exchange.approvals import write_approvals
 from karat.judging.publication.tables import INVALID_COLUMNS, invalid_table

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from karat.benchmarks.catalogue import show_benchmark as show
     from karat.benchmarks.choices import ALL as ALL
     from karat.benchmarks.choices import Choices as Choices
-    from karat.benchmarks.coco_records import box_of as box_of
-    from karat.benchmarks.cxc import read_pairs as read_pairs
     from karat.benchmarks.duplicates import DUPLICATE as DUPLICATE
     from karat.benchmarks.duplicates import note_on_duplicates as note_on_duplicates
     from karat.benchmarks.duplicates import with_duplicates as with_duplicates
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
     from karat.benchmarks.image_files import find_images as find_images
     from karat.benchmarks.image_files import picture_kind as picture_kind
     from karat.benchmarks.instances import Instances as Instances
-    from karat.benchmarks.instances import is_instances as is_instances
-    from karat.benchmarks.instances import load_instances as load_instances
-    from karat.benchmarks.instances import read_approvals as read_approvals
     from karat.benchmarks.judgments import RELEVANT as RELEVANT
     from karat.benchmarks.judgments import Judgments as Judgments
     from karat.benchmarks.judgments import Mapping as Mapping
@@ -76,6 +71,11 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import same_side as same_side
     from karat.benchmarks.sides import sides_of as sides_of
     from karat.benchmarks.sides import turned as turned
+    from karat.benchmarks.sources.coco_json import box_of as box_of
+    from karat.benchmarks.sources.cxc import read_pairs as read_pairs
+    from karat.benchmarks.sources.instances import is_instances as is_instances
+    from karat.benchmarks.sources.instances import load_instances as load_instances
+    from karat.benchmarks.sources.instances import read_approvals as read_approvals
     from karat.benchmarks.sources.trec import write_qrels as write_qrels
     from karat.benchmarks.truth import Fold as Fold
     from karat.benchmarks.truth import JudgedItems as JudgedItems

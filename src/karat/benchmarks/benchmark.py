@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,9 @@ class Benchmark:
                 f"benchmark {self.name!r} has other captions of {plural(len(self.other_texts), 'image')}",
                 fix=f"give a list for each of its {self.images.size:,} images",
             )
+        # Frozen from outside, set once here: a truth that takes long to find is found once.
+        once = {name: cache(find) for name, find in self.find_truths.items()}
+        object.__setattr__(self, "find_truths", once)
 
     def __repr__(self) -> str:
         return f"Benchmark({self.name!r}: {self.extent}; truths {', '.join(self.truths)})"
@@ -176,15 +179,9 @@ class Benchmark:
         """Return the truth called `name`."""
         if name in self.truths:
             return self.truths[name]
-        if name not in self.find_truths:
-            raise unknown_name("truth", name, [*self.truths, *self.find_truths], owner=self.name)
-        if name not in self._found_truths:
-            self._found_truths[name] = self.find_truths[name]()
-        return self._found_truths[name]
-
-    @cached_property
-    def _found_truths(self) -> dict[str, Truth]:
-        return {}
+        if name in self.find_truths:
+            return self.find_truths[name]()
+        raise unknown_name("truth", name, [*self.truths, *self.find_truths], owner=self.name)
 
     @cached_property
     def needed_texts(self) -> Sequence[str]:
@@ -298,11 +295,7 @@ class Benchmark:
 
     def pooled_notes(self) -> list[str]:
         """Return a sentence on each truth that has pairs which were pooled and not judged."""
-        return [
-            f"{truth.name}: {plural(truth.n_pooled, 'pair')} pooled and not judged, read as unjudged"
-            for truth in self.truths.values()
-            if truth.n_pooled
-        ]
+        return [f"{truth.name}: {note}" for truth in self.truths.values() for note in truth.notes]
 
 
 def build(
@@ -478,20 +471,15 @@ class BenchmarkSummary(Result):
         counts += f"{bench.name}: {bench.extent}"
         if bench.choices is not None:
             return [f"{counts}\n{bench.about}", *choice_parts(bench.choices)]
-        summary = bench.summary()
-        rows = [
-            [
-                "" if number else row["truth"],
-                bench.query_side(direction).many,
-                *(f"{row[direction][key]:,}" for key in (*COUNTS, "off_gallery")),
-                "" if number else str(row["folds"]),
-            ]
-            for row in summary
-            for number, direction in enumerate(bench.directions)
-        ]
-        about = [f"{row['truth']}: {row['about']}" for row in summary if row["about"]]
-        return [
-            "\n".join([counts, *([bench.about] if bench.about else [])]),
-            Layout(["truth", "queries", *COUNTS.values(), "off-gallery", "folds"], rows, labels=2),
-            *(["\n".join(about)] if about else []),
-        ]
+        rows = []
+        for record in self.records():
+            begins = record["direction"] == bench.directions[0]
+            rows.append([
+                record["truth"] if begins else "",
+                bench.query_side(record["direction"]).many,
+                *(f"{record[key]:,}" for key in (*COUNTS, "off_gallery")),
+                str(record["folds"]) if begins else "",
+            ])  # fmt: skip
+        table = Layout(["truth", "queries", *COUNTS.values(), "off-gallery", "folds"], rows, labels=2)
+        about = [f"{truth.name}: {truth.about}" for truth in bench.truths.values() if truth.about]
+        return ["\n".join(filter(None, [counts, bench.about])), table, *(["\n".join(about)] if about else [])]

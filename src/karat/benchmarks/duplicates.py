@@ -8,7 +8,7 @@ import numpy as np
 
 from karat._util import plural
 from karat.benchmarks.judgments import Judgments, Provenance, Share
-from karat.benchmarks.pool_design import pair_key
+from karat.benchmarks.pool_design import pair_key, pairs_of
 from karat.benchmarks.sides import pair_of, query_side, same_side
 from karat.benchmarks.truth import Truth, directed
 from karat.errors import InputError
@@ -88,12 +88,10 @@ def members(
     image: np.ndarray, caption: np.ndarray, grade: np.ndarray, images: np.ndarray, captions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return all pairs of duplicates of pairs, themselves included, with the highest of their grades."""
-    image_group, caption_group = images[image], captions[caption]
-    order = np.lexsort((-grade, caption_group, image_group))
-    image_group, caption_group, grade = image_group[order], caption_group[order], grade[order]
-    first = np.ones(len(order), bool)
-    first[1:] = (np.diff(image_group) != 0) | (np.diff(caption_group) != 0)
-    image_group, caption_group, grade = image_group[first], caption_group[first], grade[first]
+    key = pair_key(images[image], captions[caption])
+    order = np.lexsort((-grade, key))
+    key, first = np.unique(key[order], return_index=True)
+    (image_group, caption_group), grade = pairs_of(key), grade[order][first]
     image_order, image_ptr = by_group(images)
     caption_order, caption_ptr = by_group(captions)
     wide = np.diff(caption_ptr)[caption_group]

@@ -140,8 +140,7 @@ class Ids:
         """Return the index of each of `ids`; raise on the first unknown one."""
         ids = as_id_array(ids, where)
         index = self.find(ids)
-        if (index < 0).any():
-            unknown = ids[index < 0][0]
+        for unknown in ids[index < 0]:
             shown = ", ".join(str(i) for i in self.values[:3])
             files = f", and the first file is {self.files[0]}" if self.files else ""
             raise InputError(
@@ -159,8 +158,7 @@ class Ids:
         ids = as_id_array(ids, where)
         check_unique_ids(ids, self.kind, where)
         index = self.index(ids, where)
-        if (index >= self.size).any():
-            outside = ids[index >= self.size][0]
+        for outside in ids[index >= self.size]:
             raise InputError(
                 f"{self.kind} id {outside} is outside the gallery", where=where, fix="leave it out"
             )

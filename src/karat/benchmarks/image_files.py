@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from karat.errors import InputError, MissingDataError
 
@@ -27,7 +27,7 @@ KINDS = (
 def find_images(folder: Path) -> list[str]:
     """Return the paths of image files in a folder, at any depth, relative to it and sorted."""
     return sorted(
-        PurePosixPath(Path(base, name).relative_to(folder).as_posix()).as_posix()
+        Path(base, name).relative_to(folder).as_posix()
         for base, _, names in os.walk(folder)
         for name in names
         if Path(name).suffix.lower() in IMAGES

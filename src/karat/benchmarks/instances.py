@@ -6,13 +6,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
-from karat._util import ID, NUMBER, TEXT, plural, read_json, read_lines, read_text, unguard
-from karat.benchmarks.coco_records import box_of, by_id, image_of_entry, size_of
-from karat.benchmarks.masks import Runs, read_mask
+from karat._util import plural
+from karat.benchmarks.masks import Runs
 from karat.errors import InputError
 
 
@@ -97,8 +95,8 @@ class Instances:
         has = np.zeros((len(self.images), len(self.categories)), bool)
         has[self.image, self.category] = True
         alike = (self.sizes[image] == self.sizes[self.image[instance]]).all(axis=1)
-        known = np.array([mask is not None for mask in self.masks], bool) & ~self.crowd
-        return alike & known[instance] & ~has[image, self.category[instance]]
+        masked = self.vetted & ~self.crowd
+        return alike & masked[instance] & ~has[image, self.category[instance]]
 
     def with_answers(self, approved: Mapping[int | str, bool]) -> Instances:
         """Return the instances with the answers of annotators, who saw each mask over its image.
@@ -123,100 +121,3 @@ class Instances:
             mask if yes or crowd else None for mask, yes, crowd in zip(self.masks, keep, self.crowd)
         )
         return replace(self, masks=masks)
-
-
-def is_instances(path: str | Path) -> bool:
-    """Return whether a file looks like COCO's instances: json with annotations and their categories."""
-    file = Path(path)
-    if not file.is_file() or ".json" not in file.suffixes:
-        return False
-    # The lists come in any order, and that of the images may be long.
-    text = read_text(file)
-    return '"annotations"' in text and '"categories"' in text
-
-
-def load_instances(path: str | Path) -> Instances:
-    """Read a file of COCO's form: images, categories, and annotations with boxes and, some or all, masks.
-
-    Parameters
-    ----------
-    path
-        A json file. An annotation without the key `segmentation` has a box only. Images without annotations
-        count: what is detected there is wrong. A crowd without a mask raises.
-
-    Raises
-    ------
-    InputError
-        For ids that are unknown or not unique, broken run lengths, and boxes that are not four numbers.
-    """
-    file = Path(path)
-    content = read_json(file)
-    images = by_id(content.records("images"), "image")
-    categories = by_id(content.records("categories"), "category")
-    annotations = by_id(content.records("annotations"), "annotation")
-    sizes = {key: (int(size_of(one, "height")), int(size_of(one, "width"))) for key, one in images.items()}
-    image_ids, category_ids = (tuple(sorted(ids, key=order_of)) for ids in (images, categories))
-    place = {key: at for at, key in enumerate(image_ids)}
-    kind = {key: at for at, key in enumerate(category_ids)}
-    image, category, box, crowd, masks = [], [], [], [], []
-    for entry in annotations.values():
-        key = image_of_entry(entry, images)
-        group = entry.get("category_id", ID)
-        if group not in kind:
-            raise entry.wrong(f"has the unknown category {group}", "fix its category_id")
-        is_crowd = bool(entry.get("iscrowd", NUMBER)) if "iscrowd" in entry else False
-        has_mask = entry.fields.get("segmentation") is not None
-        if is_crowd and not has_mask:
-            raise entry.wrong("is a crowd without a 'segmentation'", "give its mask, or leave it out")
-        image.append(place[key])
-        category.append(kind[group])
-        box.append(box_of(entry))
-        crowd.append(is_crowd)
-        masks.append(read_mask(entry, *sizes[key]) if has_mask else None)
-    if not len(image):
-        raise InputError("has no annotations", where=file, fix="give a file of instances")
-    return Instances(
-        image_ids,
-        category_ids,
-        tuple(categories[key].get("name", TEXT) for key in category_ids),
-        np.array([sizes[key] for key in image_ids]),
-        np.array(list(annotations)),
-        np.array(image),
-        np.array(category),
-        np.array(box, dtype=np.float64),
-        np.array(crowd, bool),
-        tuple(masks),
-        file.stem,
-        tuple(images[key].get("file_name", TEXT) for key in image_ids)
-        if all("file_name" in one for one in images.values())
-        else (),
-    )
-
-
-def read_approvals(path: Path, instances: Instances) -> dict[int | str, bool]:
-    """Return the answers of a csv or tsv file with the columns annotation and approved (1 or 0)."""
-    lines = read_lines(path)
-    mark = "\t" if "\t" in (lines or [""])[0] else ","
-    head = [cell.strip().lower() for cell in (lines or [""])[0].split(mark)]
-    if not {"annotation", "approved"} <= set(head):
-        raise InputError(
-            "has no columns 'annotation' and 'approved'", where=path, fix="name them in its first row"
-        )
-    whole = not isinstance(instances.id.tolist()[0], str)
-    answers: dict[int | str, bool] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        cells = dict(zip(head, (cell.strip() for cell in line.split(mark))))
-        key, answer = unguard(cells.get("annotation", "")), cells.get("approved", "")
-        if answer not in ("0", "1") or (whole and not key.isdigit()):
-            raise InputError(
-                f"row {number} is not an annotation and 1 or 0",
-                where=path,
-                fix="write 1 for an approved mask",
-            )
-        answers[int(key) if whole else key] = answer == "1"
-    return answers
-
-
-def order_of(key: int | str) -> tuple[bool, int | str]:
-    """Return what sorts ids: numbers first."""
-    return isinstance(key, str), key

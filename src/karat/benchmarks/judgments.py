@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from karat._util import check_choice
-from karat.benchmarks.pool_design import PoolDesign, pair_key
+from karat.benchmarks.pool_design import PoolDesign, pair_key, pair_named, pairs_of
 from karat.errors import InputError, unknown_name
 
 
@@ -252,14 +252,13 @@ class Judgments:
         grade_if_relevant: Sequence[float] | np.ndarray | None = None,
         design: PoolDesign | None = None,
     ) -> None:
-        columns: list[np.ndarray] = [
-            np.asarray(image, dtype=np.int32),
-            np.asarray(caption, dtype=np.int32),
-            np.zeros(len(image), np.uint16) if source is None else np.asarray(source, dtype=np.uint16),
-            np.ones(len(image)) if rating is None else np.asarray(rating, dtype=np.float64),
-        ]
-        order = np.lexsort((columns[2], columns[1], columns[0]))
-        self.image, self.caption, self.source, self.rating = (column[order] for column in columns)
+        images, captions = np.asarray(image, dtype=np.int32), np.asarray(caption, dtype=np.int32)
+        by = np.zeros(len(images), np.uint16) if source is None else np.asarray(source, dtype=np.uint16)
+        ratings = np.ones(len(images)) if rating is None else np.asarray(rating, dtype=np.float64)
+        order = np.lexsort((by, captions, images))
+        self.image, self.caption, self.source, self.rating = (
+            column[order] for column in (images, captions, by, ratings)
+        )
         self.sources = tuple(sources)
         self.design = design
         if design is not None:
@@ -286,30 +285,25 @@ class Judgments:
             )
         if ((image < 0) | (caption < 0)).any():
             raise InputError("an index of an image or caption of the pooled pairs is out of range")
-        rated = pair_key(self.image, self.caption) if len(image) else self.image
-        pairs = np.setdiff1d(pair_key(image, caption), rated)
-        return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+        pairs = np.setdiff1d(pair_key(image, caption), self._key if len(image) else self.image)
+        images, captions = pairs_of(pairs)
+        return images.astype(np.int32), captions.astype(np.int32)
 
     def _check(self) -> None:
         out_of_range = (self.image < 0) | (self.caption < 0) | (self.source >= len(self.sources))
         if out_of_range.any():
             raise InputError("an index of an image, caption or source is out of range")
-        wrong = np.flatnonzero(~((self.grade >= 0) & (self.grade <= 1)))
-        if len(wrong):
-            row = wrong[0]
+        for row in np.flatnonzero(~((self.grade >= 0) & (self.grade <= 1))).tolist():
             raise InputError(
                 f"source {self.sources[self.source[row]].name!r} maps the rating {self.rating[row]:g} "
                 f"to the grade {self.grade[row]:g}",
                 fix="a mapping gives grades from 0 to 1",
             )
-        same = (np.diff(self.image) == 0) & (np.diff(self.caption) == 0) & (np.diff(self.source) == 0)
-        if same.any():
-            row = int(np.flatnonzero(same)[0])
-            raise InputError(
-                f"source {self.sources[self.source[row]].name!r} rates the pair (image {self.image[row]}, "
-                f"caption {self.caption[row]}) twice",
-                fix="give each source one rating per pair",
-            )
+        same = (np.diff(self._key) == 0) & (np.diff(self.source) == 0)
+        for row in np.flatnonzero(same).tolist():
+            source = self.sources[self.source[row]].name
+            what = f"source {source!r} rates {pair_named(self, row)} twice"
+            raise InputError(what, fix="give each source one rating per pair")
 
     def _check_probabilities(self) -> None:
         if not self.has_probabilities:
@@ -320,21 +314,13 @@ class Judgments:
             ("probability", known & ~((self.probability >= 0) & (self.probability <= 1)), "from 0 to 1"),
             ("grade_if_relevant", ~np.isnan(other) & ~((other > 0) & (other <= 1)), "above 0 and up to 1"),
         ):
-            if wrong.any():
-                row = int(np.flatnonzero(wrong)[0])
-                raise InputError(
-                    f"{column} of the pair (image {self.image[row]}, caption {self.caption[row]}) is "
-                    f"{getattr(self, column)[row]:g}",
-                    fix=f"give numbers {allowed}, or NaN",
-                )
+            for row in np.flatnonzero(wrong).tolist():
+                what = f"{column} of {pair_named(self, row)} is {getattr(self, column)[row]:g}"
+                raise InputError(what, fix=f"give numbers {allowed}, or NaN")
         missing = known & (self.probability > 0) & (self.grade == 0) & np.isnan(other)
-        if missing.any():
-            row = int(np.flatnonzero(missing)[0])
-            raise InputError(
-                f"the pair (image {self.image[row]}, caption {self.caption[row]}) is relevant with the "
-                f"probability {self.probability[row]:g}, and has the grade 0",
-                fix="give its grade_if_relevant",
-            )
+        for row in np.flatnonzero(missing).tolist():
+            what = f"{pair_named(self, row)} is relevant with the probability {self.probability[row]:g}"
+            raise InputError(f"{what}, and has the grade 0", fix="give its grade_if_relevant")
 
     def __len__(self) -> int:
         return len(self.image)
@@ -383,8 +369,18 @@ class Judgments:
     @cached_property
     def _first(self) -> np.ndarray:
         """The first row of each pair."""
-        new = (np.diff(self.image) != 0) | (np.diff(self.caption) != 0)
-        return np.flatnonzero(np.r_[np.ones(min(1, len(self)), bool), new])
+        return np.flatnonzero(np.diff(self._key, prepend=-1))
+
+    @property
+    def _key(self) -> np.ndarray:
+        """Per row, one number that means its pair."""
+        return pair_key(self.image, self.caption)
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """What each row says, by column; those of probabilities only where a rating has one."""
+        names = ("image", "caption", "source", "rating", *(PROBABILITIES if self.has_probabilities else ()))
+        return {name: getattr(self, name) for name in names}
 
     @cached_property
     def has_probabilities(self) -> bool:
@@ -420,17 +416,13 @@ class Judgments:
             elif sources[names.index(source.name)] != source:
                 raise InputError(f"two different sources are both called {source.name!r}", fix="rename one")
             renumber[number] = names.index(source.name)
+        filled = {**self.columns, **other.columns}
+        columns = {name: np.r_[getattr(self, name), getattr(other, name)] for name in filled}
+        columns["source"] = np.r_[self.source, renumber[other.source]]
         return Judgments(
-            np.r_[self.image, other.image],
-            np.r_[self.caption, other.caption],
-            rating=np.r_[self.rating, other.rating],
-            source=np.r_[self.source, renumber[other.source]],
+            **columns,
             sources=sources,
             pooled=(np.r_[self.pooled[0], other.pooled[0]], np.r_[self.pooled[1], other.pooled[1]]),
-            **{
-                column: np.r_[getattr(self, column), getattr(other, column)]
-                for column in (PROBABILITIES if self.has_probabilities or other.has_probabilities else ())
-            },
             design=designs[0].merge(designs[1]) if len(designs) == 2 else next(iter(designs), None),
         )
 
@@ -444,19 +436,10 @@ class Judgments:
             raise unknown_name("source of ratings", source, names)
         sources = [replace(s, mapping=mapping) if s.name == source else s for s in self.sources]
         remapped = self.source == names.index(source)
-        return Judgments(
-            self.image,
-            self.caption,
-            rating=self.rating,
-            source=self.source,
-            sources=sources,
-            pooled=self.pooled,
-            **{
-                column: np.where(remapped, np.nan, getattr(self, column))
-                for column in (PROBABILITIES if self.has_probabilities else ())
-            },
-            design=self.design,
-        )
+        columns = self.columns
+        for name in columns.keys() & PROBABILITIES:
+            columns[name] = np.where(remapped, np.nan, columns[name])
+        return Judgments(**columns, sources=sources, pooled=self.pooled, design=self.design)
 
 
 def per_row(column: Sequence[float] | np.ndarray, rows: int) -> np.ndarray:

@@ -27,6 +27,7 @@ a machine, or has pooled pairs, probabilities or a design only where it says so.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,10 @@ from karat.errors import InputError, MissingDataError
 if TYPE_CHECKING:
     import polars as pl
 
-
 FORMAT, VERSION = "karat-benchmark", 1
 HEAD = "benchmark.json"
+SIDES = ("images", "captions")
+PAIR = ("image", "caption")
 OTHERS = "other-captions.parquet"
 GROUPS = "groups.parquet"
 BOX = ("left", "top", "width", "height")
@@ -88,22 +90,24 @@ def write_tables(benchmark: Benchmark, head: dict[str, Any], paths: list[str] | 
     """Write all files of a benchmark."""
     for number, truth in enumerate(benchmark.truths.values()):
         write_truth(truth, folder, number)
-    kept = padded(paths, len(benchmark.images))
-    texts = padded(benchmark.texts, len(benchmark.captions))
-    image = np.full(len(benchmark.captions), -1)
-    if benchmark.caption_image is not None:
-        image[: benchmark.captions.size] = benchmark.caption_image
-    group: list[dict[str, np.ndarray]] = [{}, {}]
-    if (groups := benchmark.groups) is not None:
-        write(folder / GROUPS, name=groups.names.astype(str))
-        group = [{"group": groups.of_all(side, len(ids))} for side, ids in enumerate(benchmark.ids)]
-    write(folder / "images.parquet", **id_columns(benchmark.images), path=kept, **group[0])
-    write(folder / "captions.parquet", **id_columns(benchmark.captions), text=texts, image=image, **group[1])
+    known: list[dict[str, Any]] = [
+        {"path": texts_padded(paths, len(benchmark.images))},
+        {
+            "text": texts_padded(benchmark.texts, len(benchmark.captions)),
+            "image": rows_padded(benchmark.caption_image, len(benchmark.captions)),
+        },
+    ]
+    for number, (side, ids) in enumerate(zip(SIDES, benchmark.ids)):
+        if benchmark.groups is not None:
+            known[number]["group"] = rows_padded(benchmark.groups.of[number], len(ids))
+        gallery = np.arange(len(ids)) < ids.size
+        write(folder / f"{side}.parquet", id=ids.values, gallery=gallery, **known[number])
+    if benchmark.groups is not None:
+        write(folder / GROUPS, name=benchmark.groups.names.astype(str))
     if benchmark.other_texts is not None:
         image = np.repeat(np.arange(len(benchmark.other_texts)), [len(own) for own in benchmark.other_texts])
         write(folder / OTHERS, image=image, text=[text for own in benchmark.other_texts for text in own])
-    if benchmark.objects is not None:
-        things = benchmark.objects
+    if (things := benchmark.objects) is not None:
         boxes = dict(zip(BOX, things.box.T))
         named = {ATTRIBUTE + name: texts.tolist() for name, texts in things.attributes.items()}
         write(folder / "objects.parquet", image=things.image, category=things.category, **boxes, **named)
@@ -123,15 +127,13 @@ def describe(benchmark: Benchmark) -> dict[str, Any]:
         "truths": [describe_truth(truth) for truth in benchmark.truths.values()],
     }
     if benchmark.sides != IMAGE_TEXT:
-        head["sides"] = [{"kind": side.kind, "one": side.one, "many": side.many} for side in benchmark.sides]
-    if benchmark.groups is not None:
-        unit = benchmark.groups.unit
-        head["groups"] = {"one": unit.one, "many": unit.many, "whole": benchmark.groups.whole}
+        head["sides"] = [asdict(side) for side in benchmark.sides]
+    if (groups := benchmark.groups) is not None:
+        head["groups"] = {"one": groups.unit.one, "many": groups.unit.many, "whole": groups.whole}
     if benchmark.other_texts is not None:
         head["other_captions"] = True
-    sides = {"images": benchmark.images, "captions": benchmark.captions}
-    if any(ids.open for ids in sides.values()):
-        head["open"] = [side for side, ids in sides.items() if ids.open]
+    if some := [side for side, ids in zip(SIDES, benchmark.ids) if ids.open]:
+        head["open"] = some
     if things is not None and things.synsets is not None:
         head["synsets"] = list(things.synsets)
     if things is not None and things.attributes:
@@ -146,11 +148,13 @@ def describe_truth(truth: Truth) -> dict[str, Any]:
         "about": truth.about,
         "folds": [f.name for f in truth.folds],
     }
-    description |= {trait: True for trait in ("complete", "machine") if getattr(truth, trait)}
-    if truth.n_pooled:
-        description["pooled"] = True
-    if truth.has_probabilities:
-        description["probabilities"] = True
+    traits = {
+        "complete": truth.complete,
+        "machine": truth.machine,
+        "pooled": truth.n_pooled > 0,
+        "probabilities": truth.has_probabilities,
+    }
+    description |= {trait: True for trait, present in traits.items() if present}
     if truth.judgments is not None:
         if (design := truth.judgments.design) is not None:
             description["design"] = {"direction": design.direction, "by": design.by}
@@ -179,52 +183,41 @@ def describe_mapping(mapping: Mapping) -> dict[str, Any]:
 
 def write_truth(truth: Truth, folder: Path, number: int) -> None:
     """Write the tables of one truth."""
-    if truth.judgments is not None:
-        rows = truth.judgments
-        uncertain = {name: getattr(rows, name) for name in probability_columns(truth.has_probabilities)}
-        write(folder / f"judgments-{number}.parquet", image=rows.image, caption=rows.caption,
-              source=rows.source, rating=rows.rating, **uncertain)  # fmt: skip
+    if (rows := truth.judgments) is not None:
+        write(folder / f"judgments-{number}.parquet", **rows.columns)
         if truth.n_pooled:
-            image, caption = rows.pooled
-            write(folder / f"pooled-{number}.parquet", image=image, caption=caption)
+            write(folder / f"pooled-{number}.parquet", **dict(zip(PAIR, rows.pooled)))
         if (design := rows.design) is not None:
-            value = {design.by: design.value}
-            write(folder / f"design-{number}.parquet", image=design.image, caption=design.caption, **value)
+            columns = {"image": design.image, "caption": design.caption, design.by: design.value}
+            write(folder / f"design-{number}.parquet", **columns)
     queries = {d: np.asarray(truth.queries[d], dtype=np.int64) for d in truth.directions}
     write(
         folder / f"queries-{number}.parquet",
         direction=np.repeat(list(queries), [len(rows) for rows in queries.values()]),
         row=np.concatenate([*queries.values()]),
     )
-    sides = [
-        (k, side, getattr(fold, side))
-        for k, fold in enumerate(truth.folds)
-        for side in ("images", "captions")
-    ]
-    if sides:
-        lengths = [len(rows) for _, _, rows in sides]
+    if truth.folds:
+        parts = [(k, side, getattr(fold, side)) for k, fold in enumerate(truth.folds) for side in SIDES]
+        numbers, sides, members = zip(*parts)
+        lengths = [len(rows) for rows in members]
         write(
             folder / f"folds-{number}.parquet",
-            fold=np.repeat([k for k, _, _ in sides], lengths),
-            side=np.repeat([side for _, side, _ in sides], lengths),
-            row=np.concatenate([rows for _, _, rows in sides]),
+            fold=np.repeat(numbers, lengths),
+            side=np.repeat(sides, lengths),
+            row=np.concatenate(members),
         )
 
 
-def probability_columns(present: bool) -> tuple[str, ...]:
-    """Return the columns of judgments that a truth with probabilities has, and another has not."""
-    return PROBABILITIES if present else ()
-
-
-def id_columns(ids: Ids) -> dict[str, np.ndarray]:
-    """Return the columns of ids, and whether they are in the gallery."""
-    return {"id": ids.values, "gallery": np.arange(len(ids)) < ids.size}
-
-
-def padded(values: Any, length: int) -> list[str | None]:
+def texts_padded(values: Any, length: int) -> list[str | None]:
     """Return texts for every row; None for rows without."""
     known = [] if values is None else [str(value) for value in values]
     return [*known, *[None] * (length - len(known))]
+
+
+def rows_padded(values: np.ndarray | None, length: int) -> np.ndarray:
+    """Return the row of another table for every row; −1 for rows without."""
+    known = nothing() if values is None else values
+    return np.r_[known, np.full(length - len(known), -1)]
 
 
 def write(file: Path, **columns: Any) -> None:
@@ -263,18 +256,18 @@ def read_benchmark(folder: str | Path) -> Benchmark:
 
 def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
     """Build the benchmark from its tables."""
-    images = read(folder / "images.parquet", "id", "gallery", "path")
-    captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
     sides = read_sides(head)
+    group = ("group",) if "groups" in head else ()
+    images = read(folder / "images.parquet", "id", "gallery", "path", *group)
+    captions = read(folder / "captions.parquet", "id", "gallery", "text", "image", *group)
     image_ids, caption_ids = (
-        ids_of(table, side.one, folder, open=name in head.get("open", ()))
-        for table, side, name in zip((images, captions), sides, ("images", "captions"))
+        ids_of(table, side.one, open=name in head.get("open", ()))
+        for table, side, name in zip((images, captions), sides, SIDES)
     )
     directions = directions_of(sides)
     if len(directions) == 1:
         caption_ids = image_ids
-    caption_image = captions["image"].to_numpy()[: caption_ids.size].astype(np.int64)
-    in_range(caption_image, -1, image_ids.size, folder / "captions.parquet", "image")
+    caption_image = captions.rows("image", image_ids.size, least=-1)[: caption_ids.size]
     objects = None if head["categories"] is None else read_objects(head, folder, image_ids.size)
     truths = {}
     for number, description in enumerate(head["truths"]):
@@ -300,6 +293,54 @@ def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
     )
 
 
+def read(path: Path, *columns: str) -> Table:
+    """Read one table and check its columns."""
+    import polars as pl
+
+    if not path.is_file():
+        raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
+    with parsing(path, "is not Parquet", "save it again"):
+        check_parquet(path)
+        frame = pl.read_parquet(path)
+    for column in columns:
+        if column not in frame.columns:
+            raise InputError(f"has no column {column!r}", where=path, fix="save it again")
+        if frame[column].null_count() and column not in ("path", "text"):
+            raise InputError(f"has an empty cell in {column!r}", where=path, fix="save it again")
+    return Table(path, frame)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a folder, whose columns are checked where they are taken."""
+
+    path: Path
+    frame: pl.DataFrame
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return self.frame[column].to_numpy()
+
+    def where(self, column: str, value: Any) -> Table:
+        """Return the part with a value in a column."""
+        return replace(self, frame=self.frame.filter(self[column] == value))
+
+    def rows(self, column: str, number: int, least: int = 0) -> np.ndarray:
+        """Return a column of rows of another table, which has so many."""
+        values = self[column].astype(np.int64)
+        for row in np.flatnonzero((values < least) | (values >= number)):
+            what = f"{column} of row {row} is {values[row]}, outside the {number} that exist"
+            raise InputError(what, where=self.path, fix="save it again")
+        return values
+
+    def texts(self, column: str) -> np.ndarray:
+        """Return a column of texts."""
+        texts = self.frame[column]
+        if str(texts.dtype) != "String":
+            what = f"column {column!r} holds {texts.dtype}, not text"
+            raise InputError(what, where=self.path, fix="save it again")
+        return np.array(texts.to_list(), dtype=str)
+
+
 def read_sides(head: dict[str, Any]) -> tuple[Side, Side]:
     """Read the kinds of the sides and the words for them; images and captions where nothing is said."""
     if "sides" not in head:
@@ -310,12 +351,10 @@ def read_sides(head: dict[str, Any]) -> tuple[Side, Side]:
     return first, second
 
 
-def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Grouping:
+def read_groups(words: dict[str, Any], folder: Path, *sides: Table) -> Grouping:
     """Read which items are resampled together."""
-    names = text_column(read(folder / GROUPS, "name"), "name", folder / GROUPS)
-    first, second = (table["group"].to_numpy().astype(np.int64) for table in sides)
-    for rows in (first, second):
-        in_range(rows, -1, len(names), folder / GROUPS, "group")
+    names = read(folder / GROUPS, "name").texts("name")
+    first, second = (table.rows("group", len(names), least=-1) for table in sides)
     one, many, whole = (str(words[name]) for name in ("one", "many", "whole"))
     return Grouping(Side("", one, many), whole, names, (first, second))
 
@@ -323,38 +362,26 @@ def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Gr
 def read_others(folder: Path, n_images: int) -> list[list[str]]:
     """Read the captions of each image that are not in the gallery."""
     table = read(folder / OTHERS, "image", "text")
-    image = table["image"].to_numpy()
-    in_range(image, 0, n_images, folder / OTHERS, "image")
     texts: list[list[str]] = [[] for _ in range(n_images)]
-    for row, text in zip(image.tolist(), text_column(table, "text", folder / OTHERS).tolist()):
-        texts[row].append(text)
+    for image, text in zip(table.rows("image", n_images).tolist(), table.texts("text").tolist()):
+        texts[image].append(text)
     return texts
 
 
 def read_objects(head: dict[str, Any], folder: Path, n_images: int) -> Objects:
     """Read what the images show; synsets and attributes where they are known."""
-    path = folder / "objects.parquet"
     names = [str(name) for name in head.get("attributes", [])]
-    things = read(path, "image", "category", *BOX, *(ATTRIBUTE + name for name in names))
-    in_range(things["image"].to_numpy(), 0, n_images, path, "image")
+    columns = ("image", "category", *BOX, *(ATTRIBUTE + name for name in names))
+    things = read(folder / "objects.parquet", *columns)
     synsets = head.get("synsets")
     return Objects(
         tuple(map(str, head["categories"])),
-        things["image"].to_numpy(),
-        things["category"].to_numpy(),
-        things.select(BOX).to_numpy(),
+        things.rows("image", n_images),
+        things["category"],
+        things.frame.select(BOX).to_numpy(),
         synsets=None if synsets is None else tuple(map(str, synsets)),
-        attributes={name: text_column(things, ATTRIBUTE + name, path) for name in names},
+        attributes={name: things.texts(ATTRIBUTE + name) for name in names},
     )
-
-
-def text_column(table: pl.DataFrame, column: str, path: Path) -> np.ndarray:
-    """Return a column of texts; raise when it holds anything else."""
-    if str(table[column].dtype) != "String":
-        raise InputError(
-            f"column {column!r} holds {table[column].dtype}, not text", where=path, fix="save it again"
-        )
-    return np.array(table[column].to_list(), dtype=str)
 
 
 def has_trait(description: dict[str, Any], trait: str, folder: Path) -> bool:
@@ -367,24 +394,22 @@ def has_trait(description: dict[str, Any], trait: str, folder: Path) -> bool:
     return value
 
 
-def ids_of(table: pl.DataFrame, kind: str, folder: Path, open: bool) -> Ids:
+def ids_of(table: Table, kind: str, open: bool) -> Ids:
     """Return the ids of a table, the gallery first."""
-    gallery = table["gallery"].to_numpy()
+    gallery, ids = table["gallery"], table.frame["id"]
     size = int(gallery.sum())
     if not gallery[:size].all():
-        raise InputError(
-            f"{kind}s outside the gallery come before others", where=folder, fix="save the benchmark again"
-        )
-    values = table["id"].to_numpy() if table["id"].dtype.is_integer() else table["id"].cast(str).to_list()
+        what = f"{kind}s outside the gallery come before others"
+        raise InputError(what, where=table.path.parent, fix="save the benchmark again")
+    values = ids.to_numpy() if ids.dtype.is_integer() else ids.cast(str).to_list()
     return Ids(values[:size], extra=values[size:], kind=kind, open=open)
 
 
-def texts_of(table: pl.DataFrame, column: str, size: int) -> list[str] | None:
+def texts_of(table: Table, column: str, size: int) -> list[str] | None:
     """Return the texts of the gallery; None when there are none."""
-    texts = table[column].to_list()[:size]
-    return (
-        None if all(text is None for text in texts) else ["" if text is None else str(text) for text in texts]
-    )
+    texts = table.frame[column].to_list()[:size]
+    known = any(text is not None for text in texts)
+    return ["" if text is None else str(text) for text in texts] if known else None
 
 
 def read_truth(
@@ -397,107 +422,68 @@ def read_truth(
     directions: tuple[Direction, ...],
 ) -> Truth:
     """Read one truth and its tables."""
-    path = folder / f"queries-{number}.parquet"
-    table = read(path, "direction", "row")
-    side, row = table["direction"].to_numpy(), table["row"].to_numpy().astype(np.int64)
-    queries: dict[Direction, np.ndarray] = {}
-    for direction, known in zip(directions, ids):
-        queries[direction] = row[side == direction]
-        in_range(queries[direction], 0, known.size, path, "row")
-    folds = []
-    if description["folds"]:
-        path = folder / f"folds-{number}.parquet"
-        parts = read(path, "fold", "side", "row")
-        fold, kind, row = (parts[name].to_numpy() for name in ("fold", "side", "row"))
-        in_range(row, 0, max(known.size for known in ids), path, "row")
-        for k, name in enumerate(description["folds"]):
-            folds.append(
-                Fold(
-                    str(name),
-                    *(row[(fold == k) & (kind == s)].astype(np.int64) for s in ("images", "captions")),
-                )
-            )
-    if "rule" in description:
-        if objects is None or description["rule"]["kind"] != "plausible":
-            raise InputError(
-                f"truth {description['name']!r} is not a rule that karat knows", where=folder / HEAD
-            )
-        vectors = objects.class_vectors(ids[0].size)
-        rule = PlausibleMatch(vectors, caption_image, int(description["rule"]["zeta"]))
-        return Truth(str(description["name"]), None, queries, folds, rule, str(description["about"]))
-    uncertain = probability_columns(has_trait(description, "probabilities", folder))
-    rows = read_pairs(folder / f"judgments-{number}.parquet", ids, "source", "rating", *uncertain)
-    pooled: tuple[np.ndarray, np.ndarray] = nothing(), nothing()
-    if has_trait(description, "pooled", folder):
-        marked = read_pairs(folder / f"pooled-{number}.parquet", ids)
-        pooled = marked["image"].to_numpy(), marked["caption"].to_numpy()
-    sources = [
-        Provenance(str(s["name"]), str(s["scale"]), read_mapping(s["mapping"]))
-        for s in description["sources"]
-    ]
-    columns = {name: rows[name].to_numpy() for name in ("rating", "source", *uncertain)}
-    design = read_design(description["design"], folder, number, ids) if "design" in description else None
-    judgments = Judgments(
-        rows["image"].to_numpy(),
-        rows["caption"].to_numpy(),
-        **columns,
-        sources=sources,
-        pooled=pooled,
-        design=design,
-    )
+    table = read(folder / f"queries-{number}.parquet", "direction", "row")
+    queries = {
+        direction: table.where("direction", direction).rows("row", known.size)
+        for direction, known in zip(directions, ids)
+    }
+    judgments, rule = None, None
+    if "rule" not in description:
+        judgments = read_judgments(description, folder, number, ids)
+    elif objects is None or description["rule"]["kind"] != "plausible":
+        what = f"truth {description['name']!r} is not a rule that karat knows"
+        raise InputError(what, where=folder / HEAD)
+    else:
+        zeta = int(description["rule"]["zeta"])
+        rule = PlausibleMatch(objects.class_vectors(ids[0].size), caption_image, zeta)
     return Truth(
         str(description["name"]),
         judgments,
         queries,
-        folds,
+        read_folds(description["folds"], folder, number, ids),
+        rule,
         about=str(description["about"]),
         complete=has_trait(description, "complete", folder),
         machine=has_trait(description, "machine", folder),
     )
 
 
-def read_design(description: dict[str, Any], folder: Path, number: int, ids: list[Ids]) -> PoolDesign:
-    """Read how the pool of a truth was sampled."""
-    by = description["by"]
-    rows = read_pairs(folder / f"design-{number}.parquet", ids, by)
-    pair = rows["image"].to_numpy(), rows["caption"].to_numpy()
-    return PoolDesign(description["direction"], by, *pair, rows[by].to_numpy())
+def read_folds(names: list[Any], folder: Path, number: int, ids: list[Ids]) -> list[Fold]:
+    """Read the folds of a truth, which has a table of them only where there are some."""
+    if not names:
+        return []
+    table = read(folder / f"folds-{number}.parquet", "fold", "side", "row")
+    folds = []
+    for k, name in enumerate(names):
+        own = table.where("fold", k)
+        sides = (own.where("side", side).rows("row", known.size) for side, known in zip(SIDES, ids))
+        folds.append(Fold(str(name), *sides))
+    return folds
 
 
-def read_pairs(path: Path, ids: list[Ids], *columns: str) -> pl.DataFrame:
-    """Read a table of pairs, whose images and captions must exist."""
-    rows = read(path, "image", "caption", *columns)
-    for name, known in zip(("image", "caption"), ids):
-        in_range(rows[name].to_numpy(), 0, len(known), path, name)
-    return rows
+def read_judgments(description: dict[str, Any], folder: Path, number: int, ids: list[Ids]) -> Judgments:
+    """Read the judgments of a truth, the pairs that were pooled and not judged, and the pool's design."""
+    uncertain = PROBABILITIES if has_trait(description, "probabilities", folder) else ()
+    rated = read_pairs(folder / f"judgments-{number}.parquet", ids, "source", "rating", *uncertain)
+    pooled, design = {name: nothing() for name in PAIR}, None
+    if has_trait(description, "pooled", folder):
+        pooled = read_pairs(folder / f"pooled-{number}.parquet", ids)
+    if "design" in description:
+        direction, by = description["design"]["direction"], description["design"]["by"]
+        rows = read_pairs(folder / f"design-{number}.parquet", ids, by)
+        design = PoolDesign(direction, by, rows["image"], rows["caption"], rows[by])
+    sources = [
+        Provenance(str(s["name"]), str(s["scale"]), read_mapping(s["mapping"]))
+        for s in description["sources"]
+    ]
+    return Judgments(**rated, sources=sources, pooled=(pooled["image"], pooled["caption"]), design=design)
 
 
-def in_range(values: np.ndarray, low: int, high: int, path: Path, column: str) -> None:
-    """Raise when a row number is outside its table."""
-    bad = np.flatnonzero((values < low) | (values >= high))
-    if len(bad):
-        raise InputError(
-            f"{column} of row {bad[0]} is {values[bad[0]]}, outside the {high} that exist",
-            where=path,
-            fix="save it again",
-        )
-
-
-def read(path: Path, *columns: str) -> pl.DataFrame:
-    """Read one table and check its columns."""
-    import polars as pl
-
-    if not path.is_file():
-        raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
-    with parsing(path, "is not Parquet", "save it again"):
-        check_parquet(path)
-        table = pl.read_parquet(path)
-    for column in columns:
-        if column not in table.columns:
-            raise InputError(f"has no column {column!r}", where=path, fix="save it again")
-        if table[column].null_count() and column not in ("path", "text"):
-            raise InputError(f"has an empty cell in {column!r}", where=path, fix="save it again")
-    return table
+def read_pairs(path: Path, ids: list[Ids], *columns: str) -> dict[str, np.ndarray]:
+    """Read the columns of a table of pairs, whose images and captions must exist."""
+    table = read(path, *PAIR, *columns)
+    pairs = {name: table.rows(name, len(known)) for name, known in zip(PAIR, ids)}
+    return pairs | {name: table[name] for name in columns}
 
 
 def read_mapping(description: dict[str, Any]) -> Mapping:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -62,19 +62,15 @@ class PoolDesign:
             wrong, fix = ~((value > 0) & (value <= 1)), "give probabilities above 0 and up to 1"
         else:
             wrong, fix = ~(value == np.round(value)), "give whole numbers"
-        if wrong.any():
-            raise InputError(f"a {self.by} of the design is {value[wrong][0]:g}", fix=fix)
+        for bad in value[wrong]:
+            raise InputError(f"a {self.by} of the design is {bad:g}", fix=fix)
         order = np.lexsort((caption, image))
         for name, column in (("image", image), ("caption", caption), ("value", value)):
             column = column[order]
             column.setflags(write=False)
             object.__setattr__(self, name, column)
-        twice = np.flatnonzero(np.diff(self.key) == 0)
-        if len(twice):
-            image, caption = image[order][twice[0]], caption[order][twice[0]]
-            raise InputError(
-                f"the design has the pair (image {image}, caption {caption}) twice", fix="give it once"
-            )
+        for row in np.flatnonzero(np.diff(self.key) == 0).tolist():
+            raise InputError(f"the design has {pair_named(self, row)} twice", fix="give it once")
 
     @property
     def key(self) -> np.ndarray:
@@ -99,24 +95,28 @@ class PoolDesign:
             )
         known = self.lookup(np.asarray(other.image), np.asarray(other.caption))
         new = np.isnan(known)
-        different = np.flatnonzero(~new & (known != other.value))
-        if len(different):
-            row = different[0]
-            raise InputError(
-                f"the pair (image {other.image[row]}, caption {other.caption[row]}) has the {self.by} "
-                f"{known[row]:g} in one pool and {other.value[row]:g} in the other",
-                fix="keep them as two truths",
-            )
-        return PoolDesign(
-            self.direction,
-            self.by,
-            *(
-                np.r_[getattr(self, name), np.asarray(getattr(other, name))[new]]
-                for name in ("image", "caption", "value")
-            ),
-        )
+        for row in np.flatnonzero(~new & (known != other.value)).tolist():
+            what = f"{pair_named(other, row)} has the {self.by} {known[row]:g} in one pool"
+            raise InputError(f"{what} and {other.value[row]:g} in the other", fix="keep them as two truths")
+        columns = ((self.image, other.image), (self.caption, other.caption), (self.value, other.value))
+        joined = (np.r_[mine, np.asarray(theirs)[new]] for mine, theirs in columns)
+        return PoolDesign(self.direction, self.by, *joined)
 
 
 def pair_key(image: np.ndarray | Sequence[int], caption: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return one number per pair, which sorts by image, then caption."""
     return np.asarray(image, dtype=np.int64) << 32 | np.asarray(caption, dtype=np.int64)
+
+
+def pairs_of(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and captions of pairs from their numbers.
+
+    >>> [side.tolist() for side in pairs_of(pair_key([3, 5], [0, 4]))]
+    [[3, 5], [0, 4]]
+    """
+    return key >> 32, key & 0xFFFFFFFF
+
+
+def pair_named(table: Any, row: int) -> str:
+    """Return what messages call the pair in a row of judgments or of a design."""
+    return f"the pair (image {table.image[row]}, caption {table.caption[row]})"

@@ -150,14 +150,9 @@ def recognise(path: Path) -> Source:
         raise MissingDataError(f"there is no such {'file' if path.suffix in FILES else 'folder'}", where=path)
     # Karat's own format first, since such a folder may look like others too, whatever was imported first;
     # plug-ins last.
-    sources = sorted(
-        (
-            source
-            for source in SOURCES.values()
-            if source.recognise is not None and (source.reads == "folder") == path.is_dir()
-        ),
-        key=lambda source: (source.name != "saved", source.name not in SOURCES.own(), source.name),
-    )
+    known = [source for source in SOURCES.values() if (source.reads == "folder") == path.is_dir()]
+    known.sort(key=lambda source: (source.name != "saved", source.name not in SOURCES.own(), source.name))
+    sources = [source for source in known if source.recognise is not None]
     for source in sources:
         if source.recognise is not None and source.recognise(path):
             return source
@@ -171,29 +166,24 @@ def recognise(path: Path) -> Source:
 
 def find_file(source: str, setting: str, name: str) -> Path:
     """Return a file of a source below the folder ``KARAT_DATA``, or raise an error that names the setting."""
-    data = setting_of("data")
-    path = Path(data, source, name) if data else None
-    if path is not None and path.is_file():
-        return path
-    what = name if setting == "file" else setting
-    raise MissingDataError(
-        f"{source} comes without {what}" + (f", and there is no {path}" if path else ""),
-        fix=f"name the file: --set {setting}={name}, "
-        f"or the folder that has {source}/{name}: KARAT_DATA=FOLDER",
-    )
+    fix = f"name the file: --set {setting}={name}, or the folder that has {source}/{name}"
+    return find_data(source, name, name if setting == "file" else setting, fix)
 
 
 def find_folder(source: str, holds: str) -> Path:
     """Return the folder of a source below ``KARAT_DATA``, or raise an error that says what it holds."""
+    fix = f"name their folder: --set folder=FOLDER, or the one that has the folder {source}"
+    return find_data(source, "", f"its files, {holds}", fix)
+
+
+def find_data(source: str, name: str, what: str, fix: str) -> Path:
+    """Return what a source has below the folder ``KARAT_DATA``, or raise an error that says what to name."""
     data = setting_of("data")
-    path = Path(data, source) if data else None
-    if path is not None and path.is_dir():
+    path = Path(data, source, name) if data else None
+    if path is not None and path.exists():
         return path
-    raise MissingDataError(
-        f"{source} comes without its files, {holds}" + (f", and there is no {path}" if path else ""),
-        fix=f"name their folder: --set folder=FOLDER, or the one that has the folder {source}: "
-        "KARAT_DATA=FOLDER",
-    )
+    missing = f"{source} comes without {what}" + (f", and there is no {path}" if path else "")
+    raise MissingDataError(missing, fix=f"{fix}: KARAT_DATA=FOLDER")
 
 
 def added_as(folder: str | Path, name: str | None, options: Mapping[str, Any]) -> tuple[str, Benchmark]:
@@ -203,9 +193,16 @@ def added_as(folder: str | Path, name: str | None, options: Mapping[str, Any]) -
     settings = {source.reads: str(path), **options}
     benchmark = load_from(source, settings)
     name = name or benchmark.name
-    if name in SOURCES:
-        raise InputError(f"the name {name!r} is taken", fix="choose another with --name")
-    remember(name, source.name, {key: str(value) for key, value in settings.items()})
+    entries = registered()
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot be a name", fix="use letters, digits, dots, dashes and underscores"
+        )
+    if name in SOURCES or name in entries:
+        fix = "choose another with --name" + ("" if name in SOURCES else ", or remove it first")
+        raise InputError(f"the name {name!r} is taken", fix=fix)
+    options = {key: str(value) for key, value in settings.items()}
+    store({**entries, name: {"source": source.name, "options": options}})
     return name, benchmark
 
 
@@ -246,18 +243,6 @@ def store(entries: dict[str, dict[str, Any]]) -> None:
     path = registry_file()
     text = json.dumps(entries, indent=1)
     write_file(path, lambda draft: draft.write_text(text, encoding="utf-8"), parents=True)
-
-
-def remember(name: str, source: str, options: dict[str, Any]) -> None:
-    """Add a benchmark to the user's list; a name that is taken raises."""
-    if not NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot be a name", fix="use letters, digits, dots, dashes and underscores"
-        )
-    entries = registered()
-    if name in entries:
-        raise InputError(f"the name {name!r} is taken", fix="choose another with --name, or remove it first")
-    store({**entries, name: {"source": source, "options": options}})
 
 
 def forget(name: str) -> None:

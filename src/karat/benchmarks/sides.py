@@ -62,33 +62,31 @@ of the two asks.
 IMAGE_TEXT = (KINDS["i"], KINDS["t"])
 DIRECTIONS: tuple[Direction, Direction] = ("i2t", "t2i")
 """Those of images and captions."""
-FORM = "write two of " + ", ".join(f"{letters} ({side.kind})" for letters, side in KINDS.items())
+LETTERS = {f"{asks}2{ranked}": (asks, ranked) for asks in KINDS for ranked in KINDS}
+"""By the name of each direction, the letters of the side that asks and of the one that is ranked."""
 T = TypeVar("T")
 
 
-@cache
 def letters_of(direction: Direction) -> tuple[str, str]:
     """Return the letters of the side that asks and of the one that is ranked; raise for another name.
 
     >>> letters_of("it2i")
     ('it', 'i')
     """
-    asks, _, ranked = direction.partition("2")
-    if asks not in KINDS or ranked not in KINDS:
-        fix = f"choose i2t, t2i, or {FORM} with a 2 between them"
+    if direction not in LETTERS:
+        form = ", ".join(f"{letters} ({side.kind})" for letters, side in KINDS.items())
+        fix = f"choose i2t, t2i, or write two of {form} with a 2 between them"
         raise InputError(f"unknown direction {direction!r}", fix=fix)
-    return asks, ranked
+    return LETTERS[direction]
 
 
-@cache
 def is_direction(name: object) -> bool:
     """Return whether something is the name of a direction, unlike "mean" or "both".
 
     >>> is_direction("t2v"), is_direction("mean")
     (True, False)
     """
-    asks, _, ranked = name.partition("2") if isinstance(name, str) else ("", "", "")
-    return asks in KINDS and ranked in KINDS
+    return name in LETTERS
 
 
 @cache
@@ -98,7 +96,7 @@ def asks_first(direction: Direction) -> bool:
     >>> [name for name in ("i2t", "t2i", "q2d", "it2i", "t2v", "i2i") if asks_first(name)]
     ['i2t', 'q2d', 'it2i', 'i2i']
     """
-    asks, ranked = (list(KINDS).index(letters) for letters in letters_of(direction))
+    asks, ranked = map(list(KINDS).index, letters_of(direction))
     return asks <= ranked
 
 
@@ -240,9 +238,3 @@ class Grouping:
     def within(self, side: int) -> Grouping:
         """Return the groups of one side, which is searched with its own items."""
         return replace(self, of=(self.of[side], self.of[side]))
-
-    def of_all(self, side: int, number: int) -> np.ndarray:
-        """Return the group of each of so many items of a side, −1 where it is unknown."""
-        numbers = self.of[side]
-        known = np.zeros(0, np.int64) if numbers is None else numbers
-        return np.r_[known, np.full(number - len(known), -1)]

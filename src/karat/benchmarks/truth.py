@@ -208,8 +208,7 @@ class Truth:
 
     def _repr_html_(self) -> str:
         """Return it for notebooks: what it covers, and how it is to be read."""
-        pooled = f"{plural(self.n_pooled, 'pair')} pooled and not judged, read as unjudged"
-        return fragment(describe(self), [pooled] if self.n_pooled else [])
+        return fragment(describe(self), self.notes)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -225,9 +224,9 @@ class Truth:
     @cached_property
     def has_negatives(self) -> bool:
         """Whether anything is judged not relevant, as opposed to unjudged."""
-        if self.implicit or self.complete:
+        if self.judgments is None or self.complete:
             return True
-        return self.judgments is not None and bool((self.judgments.pairs().grade == 0).any())
+        return bool((self.judgments.pairs().grade == 0).any())
 
     @property
     def top(self) -> float:
@@ -242,22 +241,31 @@ class Truth:
         return 0 if self.judgments is None else len(self.judgments.pooled[0])
 
     @property
+    def notes(self) -> list[str]:
+        """How many pairs were pooled and not judged, where there are some."""
+        pooled = f"{plural(self.n_pooled, 'pair')} pooled and not judged, read as unjudged"
+        return [pooled] if self.n_pooled else []
+
+    @property
     def has_probabilities(self) -> bool:
         """Whether labels have the probability that they are right, so that others can be drawn."""
         return self.judgments is not None and self.judgments.has_probabilities
+
+    def _asked(self, direction: Direction) -> np.ndarray:
+        """Return the indices of the covered queries; none of a direction that is not covered."""
+        return np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
 
     def pooled(self, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
         """Return query and item of each pair that was pooled and not judged, for every covered query."""
         if self.judgments is None:
             return nothing(), nothing()
         query, item, _ = directed(direction, *(column.astype(np.int64) for column in self.judgments.pooled))
-        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
-        _, rows = compress(queries, query, item)
+        _, rows = compress(self._asked(direction), query, item)
         return query[rows], item[rows]
 
     def counts(self, direction: Direction) -> dict[str, int]:
         """Return how many queries a direction has, and how many relevant and other judged pairs."""
-        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+        queries = self._asked(direction)
         if self.rule is not None:
             relevant, negatives = int(self.rule.positives(direction, queries).sum()), 0
         else:
@@ -272,16 +280,10 @@ class Truth:
         if direction not in self._rows:
             pairs = self.judgments.pairs()
             query, item, row = directed(direction, pairs.image, pairs.caption)
-            queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+            queries = self._asked(direction)
             ptr, rows = compress(queries, query, item)
-            self._rows[direction] = JudgedItems(
-                direction,
-                queries,
-                ptr,
-                item[rows].astype(np.int64),
-                pairs.grade[row[rows]],
-                complete=self.complete,
-            )
+            item, grade = item[rows].astype(np.int64), pairs.grade[row[rows]]
+            self._rows[direction] = JudgedItems(direction, queries, ptr, item, grade, complete=self.complete)
         return self._rows[direction]
 
     def pool(self, direction: Direction) -> JudgedItems:
@@ -313,42 +315,38 @@ class Truth:
         queries and items: items of other folds are left out, items outside every gallery stay among the
         positives. A rule has queries without rows. With `pool`, the whole pool instead of its judged items.
         """
-        folds: Sequence[Fold | None] = self.folds or [None]
-        rows = None if self.implicit else self.pool(direction) if pool else self.judged(direction)
-        return [self._in_fold(direction, fold, everything, rows) for fold in folds]
-
-    def _in_fold(
-        self, direction: Direction, fold: Fold | None, everything: int, rows: JudgedItems | None
-    ) -> JudgedItems:
-        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
-        gallery = None if fold is None else np.sort(fold.items(direction))
-        inside = np.ones(len(queries), bool) if fold is None else np.isin(queries, fold.queries(direction))
-        sampled: dict[str, np.ndarray] = {}
-        if rows is None:
-            item, grade, lengths = np.zeros(0, np.int64), np.zeros(0), np.zeros(int(inside.sum()), np.int64)
-        elif fold is None:
-            item, grade, lengths = rows.item, rows.grade, np.diff(rows.ptr)
-            sampled = rows.sampled
+        if self.implicit:
+            asked = self._asked(direction)
+            rows = JudgedItems(direction, asked, np.zeros(len(asked) + 1, np.int64), nothing(), np.zeros(0))
         else:
+            rows = self.pool(direction) if pool else self.judged(direction)
+        folds: Sequence[Fold | None] = self.folds or [None]
+        return [self._in_fold(fold, everything, rows) for fold in folds]
+
+    def _in_fold(self, fold: Fold | None, everything: int, rows: JudgedItems) -> JudgedItems:
+        gallery = None
+        if fold is not None:
+            gallery = np.sort(fold.items(rows.direction))
+            inside = np.isin(rows.queries, fold.queries(rows.direction))
             among = np.zeros(max(everything, int(rows.item.max(initial=-1)) + 1), bool)
             among[gallery], among[everything:] = True, True
             keep = inside[rows.number] & among[rows.item]
-            item, grade = rows.item[keep], rows.grade[keep]
-            sampled = {name: column[keep] for name, column in rows.sampled.items()}
-            lengths = np.bincount(rows.number[keep], minlength=len(queries))[inside]
-        size = everything if gallery is None else len(gallery)
-        return JudgedItems(
-            direction,
-            queries[inside],
-            np.r_[0, np.cumsum(lengths)],
-            item,
-            grade,
-            gallery,
-            np.full(len(lengths), size),
-            item >= everything,
-            self.complete,
-            self.top,
-            **sampled,
+            lengths = np.bincount(rows.number[keep], minlength=len(rows.queries))[inside]
+            rows = replace(
+                rows,
+                queries=rows.queries[inside],
+                ptr=np.r_[0, np.cumsum(lengths)],
+                item=rows.item[keep],
+                grade=rows.grade[keep],
+                **{name: column[keep] for name, column in rows.sampled.items()},
+            )
+        return replace(
+            rows,
+            gallery=gallery,
+            size=np.full(len(rows.queries), everything if gallery is None else len(gallery)),
+            outside=rows.item >= everything,
+            complete=self.complete,
+            top=self.top,
         )
 
 

@@ -18,13 +18,13 @@ import numpy as np
 
 from karat._util import Arrays, Param, cached, missing, read_table, read_text
 from karat.benchmarks.benchmark import RECALLS, Benchmark
-from karat.benchmarks.cxc import CXC_SCALE, RELEVANT_FROM, read_ratings
 from karat.benchmarks.ids import Ids
-from karat.benchmarks.judgments import Judgments, Provenance, Share, Steps
+from karat.benchmarks.judgments import Judgments, Provenance, Share
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
 from karat.benchmarks.registry import Source, find_file, register
 from karat.benchmarks.sides import DIRECTIONS
+from karat.benchmarks.sources.cxc import RATERS, RELEVANT_FROM, read_pairs
 from karat.benchmarks.truth import Fold, Truth
 from karat.errors import InputError
 
@@ -111,13 +111,9 @@ def load(
     if cxc_ratings is None:
         truths.append(truth("cxc", "cxc", about_cxc))
     else:
-        image, caption, rating = read_ratings(cxc_ratings, image_ids, caption_ids)
-        binary = Judgments(
-            image,
-            caption,
-            rating=rating,
-            sources=[Provenance("cxc", CXC_SCALE, Steps([(RELEVANT_FROM, 1.0)]))],
-        )
+        image, caption, rating = read_pairs(cxc_ratings)
+        image, caption = image_ids.index(image, cxc_ratings), caption_ids.index(caption, cxc_ratings)
+        binary = Judgments(image, caption, rating=rating, sources=[RATERS])
         graded = binary.remap("cxc", Share(top=5, least=RELEVANT_FROM))
         truths.append(truth("cxc", "cxc", about_cxc, binary))
         truths.append(truth("cxc-graded", "cxc", "the same with grade rating / 5", graded))

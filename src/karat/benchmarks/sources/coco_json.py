@@ -16,7 +16,6 @@ import numpy as np
 
 from karat._util import ID, LIST, NUMBER, TEXT, Param, Record, check_once, first_text, read_json
 from karat.benchmarks.benchmark import Benchmark, build
-from karat.benchmarks.coco_records import box_of, by_id, image_of_entry, size_of
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.registry import Source, register
@@ -24,6 +23,47 @@ from karat.errors import InputError
 
 Id = int | str
 SAME_SPLIT = "take both files from the same split"
+
+
+def by_id(records: list[Record], kind: str) -> dict[Id, Record]:
+    """Return records by their id, which must be unique."""
+    ids = [record.get("id", ID) for record in records]
+    if records:
+        check_once(ids, f"{kind} id", lambda at: records[at].place, records[0].where)
+    return dict(zip(ids, records))
+
+
+def image_of_entry(entry: Record, images: dict[Id, Record]) -> Id:
+    """Return the id of the image that an annotation belongs to."""
+    image = entry.get("image_id", ID)
+    if image not in images:
+        raise entry.wrong(f"has the image_id {image}, which is not among the images", "fix it")
+    return image
+
+
+def category_of_entry(entry: Record, categories: dict[Id, Record]) -> Id:
+    """Return the id of the category that an annotation states."""
+    category = entry.get("category_id", ID)
+    if category not in categories:
+        raise entry.wrong(f"has the unknown category {category}", "fix its category_id")
+    return category
+
+
+def size_of(image: Record, key: str) -> float:
+    """Return an image's width or height."""
+    size = image.get(key, NUMBER)
+    if not 1 <= size < 1e9:
+        raise image.wrong(f"has an impossible {key!r}", "give its pixels")
+    return size
+
+
+def box_of(entry: Record) -> list[float]:
+    """Return left, top, width and height in pixels."""
+    box = entry.get("bbox", LIST)
+    good = len(box) == 4 and all(type(side) in (int, float) and abs(side) < 1e9 for side in box)
+    if not good or min(box[2:]) < 0:
+        raise entry.wrong("has no readable 'bbox'", "give [left, top, width, height] in pixels")
+    return box
 
 
 def chosen(ids: Record, key: str, known: dict[Id, Record], where: Path) -> list[Id]:
@@ -55,12 +95,8 @@ def read_objects(path: Path, images: Sequence[Id]) -> Objects:
         name = image_of_entry(entry, sizes)
         if name not in place or ("iscrowd" in entry and entry.get("iscrowd", NUMBER)):
             continue
-        if entry.get("category_id", ID) not in number:
-            raise entry.wrong(
-                f"has the unknown category {entry.get('category_id', ID)}", "fix its category_id"
-            )
         image.append(place[name])
-        category.append(number[entry.get("category_id", ID)])
+        category.append(number[category_of_entry(entry, categories)])
         box.append([side / whole for side, whole in zip(box_of(entry), shares[name] * 2)])
     names = tuple(record.get("name", TEXT) for record in categories.values())
     return Objects(names, np.array(image), np.array(category), np.array(box))

@@ -1,4 +1,4 @@
-"""Crisscrossed Captions (Parekh et al., EACL 2021) within a side: images with images, captions with captions.
+"""Crisscrossed Captions (Parekh et al., EACL 2021): its files of ratings, and two benchmarks that they make.
 
 Each benchmark is one collection of COCO's test split that is searched with its own items: nothing is ranked
 for itself. A pair has no direction: where both its orders were rated (2,863 pairs of images were), its rating
@@ -11,24 +11,28 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import Param
+from karat._util import Param, parsing
 from karat.benchmarks.benchmark import RECALLS, Benchmark
-from karat.benchmarks.cxc import CXC_SCALE, RELEVANT_FROM, read_pairs
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Steps
-from karat.benchmarks.pool_design import pair_key
-from karat.benchmarks.registry import Source, find_file, register
+from karat.benchmarks.pool_design import pair_key, pairs_of
+from karat.benchmarks.registry import Source, find_file, load_benchmark, register
 from karat.benchmarks.sides import pair_of, sides_of
-from karat.benchmarks.sources.coco import load as load_coco
 from karat.benchmarks.truth import Truth
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 
 PAPER = "Crisscrossed Captions (Parekh et al. 2021)"
+SCORES = ("agg_score", "score", "raw_score", "rating", "annotation")
+"""What the column of ratings may be called; the aggregated file says agg_score."""
+RELEVANT_FROM = 3.0
+"""The rating from which CxC counts a pair as relevant; it gives the published 35,585 pairs."""
+SCALE = "0 (unrelated) to 5 (complete), mean of five raters"
+RATERS = Provenance("cxc", SCALE, Steps([(RELEVANT_FROM, 1.0)]))
 
 
 def load_images(ratings: Path | None = None) -> Benchmark:
     """Build the benchmark of images that are searched with images."""
-    images = load_coco().images
+    images = load_benchmark("coco").images
     path = find_file("cxc", "ratings", "sis_test.csv") if ratings is None else Path(ratings)
     truths = rated("cxc-i2i", path, "image", images)
     return Benchmark(
@@ -39,7 +43,7 @@ def load_images(ratings: Path | None = None) -> Benchmark:
 
 def load_captions(ratings: Path | None = None) -> Benchmark:
     """Build the benchmark of captions that are searched with captions; those of an image are a group."""
-    coco = load_coco()
+    coco = load_benchmark("coco")
     path = find_file("cxc", "ratings", "sts_test.csv") if ratings is None else Path(ratings)
     # Without those that other judgments of COCO mention.
     captions = Ids(coco.captions.gallery, kind="caption")
@@ -70,13 +74,50 @@ def rated(name: str, path: Path, kind: str, ids: Ids) -> dict[str, Truth]:
     first, second = pair_of(direction, one[keep], other[keep])
     key, pair = np.unique(pair_key(first, second), return_inverse=True)
     rating = np.bincount(pair, rating[keep]) / np.bincount(pair)
-    scale = Steps([(RELEVANT_FROM, 1.0)])
-    binary = Judgments(
-        key >> 32, key & 0xFFFFFFFF, rating=rating, sources=[Provenance("cxc", CXC_SCALE, scale)]
-    )
+    binary = Judgments(*pairs_of(key), rating=rating, sources=[RATERS])
     queries = {direction: np.unique(np.r_[first, second])}
     about = f"{PAPER}, rating {RELEVANT_FROM:g} or more of 5"
     return {name: Truth(name, binary, queries, about=about)}
+
+
+def read_pairs(
+    path: Path, columns: tuple[str, str] = ("image", "caption"), task: str = "sits"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the two ids and the rating of every rated pair; `columns` name the ids.
+
+    ``sits_test.csv`` has one row per pair with its aggregated rating; ``sits_test_raw.csv`` has one row
+    per rater, and the mean of a pair's rows is its rating. Captions are named like
+    ``COCO_val2014:sentid:732091`` and images like ``COCO_val2014_000000365325.jpg``: the last number of
+    each is the id.
+    """
+    import polars as pl
+
+    fix = f"give the complete {task}_test.csv or {task}_test_raw.csv"
+    if not Path(path).is_file():
+        raise MissingDataError("there is no such file", where=path, fix=fix)
+    with parsing(path, "is not a csv table", fix):
+        table = pl.read_csv(path, infer_schema=False)
+    score = next((name for name in SCORES if name in table.columns), SCORES[0])
+    for column in (*columns[::-1], score):
+        if column not in table.columns:
+            raise InputError(f"has no column {column!r}", where=path, fix=fix)
+    if table.is_empty():
+        raise InputError("has no rows", where=path, fix=fix)
+    rows = table.select(
+        *(pl.col(name).str.extract(r"(\d+)(?:\.\w+)?$").cast(pl.Int64, strict=False) for name in columns),
+        pl.col(score).cast(pl.Float64, strict=False),
+    )
+    for column in rows.columns:
+        if rows[column].null_count():
+            row = int(np.flatnonzero(rows[column].is_null().to_numpy())[0])
+            raise InputError(
+                f"row {row + 2} has no readable {column}", where=path, fix="fix or remove the row"
+            )
+    if not rows[score].is_between(0, 5).all():
+        raise InputError("holds a rating outside 0 to 5", where=path, fix=fix)
+    pairs = rows.group_by(*columns, maintain_order=True).agg(pl.col(score).mean())
+    first, second, rating = (pairs[column].to_numpy() for column in (*columns, score))
+    return first, second, rating
 
 
 def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
