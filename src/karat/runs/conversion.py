@@ -55,6 +55,7 @@ from karat.runs.id_files import Order, write_ids
 from karat.runs.loading import Loading
 from karat.runs.memory import check_list_memory
 from karat.runs.rankings import FORM, RankingsRun
+from karat.runs.run import SIDES
 from karat.runs.table import TableRun
 
 CONTENT_KINDS = ("scores", "embeddings", "lists")
@@ -230,7 +231,7 @@ def checked_tables(
     ids = run.ids
     if benchmark is not None:
         run = run.align(benchmark)
-        ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
+        ids = dict(zip(SIDES, (known.gallery for known in benchmark.ids))) | ids
     if kind == "scores" and isinstance(run, EmbeddingRun):
         return run, Content(tables=(products(run, content.tables),), ids=ids, where=content.where)
     cosine = kind == "embeddings" and loading.similarity == "cosine"
@@ -239,7 +240,7 @@ def checked_tables(
 
 def sides(content: Content) -> Iterator[tuple[str, Content]]:
     """Yield each of two embedding tables separately."""
-    for side, table in zip(("images", "captions"), content.tables):
+    for side, table in zip(SIDES, content.tables):
         ids = {side: content.ids[side]} if side in content.ids else {}
         yield side, replace(content, tables=(table,), ids=ids, vectors=True, rows=content.ids.get(side))
 
@@ -281,10 +282,10 @@ def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
     """Return the first `k` items of every query with their scores, in one direction or both."""
     if run.benchmark is not None:
         # An aligned run answers in the benchmark's order, whatever the table's is.
-        ids = {"images": run.benchmark.images.gallery, "captions": run.benchmark.captions.gallery}
+        ids = dict(zip(SIDES, (known.gallery for known in run.benchmark.ids)))
     else:
         ids = {kind: as_id_array(listed, run.ids_where or run.where) for kind, listed in run.ids.items()}
-        for kind in ("images", "captions"):
+        for kind in SIDES:
             if kind not in ids:
                 raise InputError(
                     f"has no ids of {kind}, which ranked lists need",
