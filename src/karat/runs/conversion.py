@@ -107,11 +107,13 @@ def convert(
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         letters_of(direction)
-    if (have := kind_of_tables(sources)) is not None:
+    # One table of embeddings is a run of one collection.
+    apart = benchmark is None or not benchmark.one_collection
+    if apart and (have := kind_of_tables(sources)) is not None:
         target_kind(have, writer, kind, top, direction, target)
     paths = paths_among(sources)
     check_list_memory(memory, paths, next(map(name_of, paths), "run"))
-    content = gather(sources, loading.ids)
+    content = gather(sources, benchmark, loading.ids)
     loading = stated(loading, content)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with

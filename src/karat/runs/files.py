@@ -10,6 +10,8 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from karat._util import (
     COMPLETE,
     Registry,
@@ -180,7 +182,7 @@ def read_run(
     contents = [as_content(source) for source in sources]
     if len(contents) == 2 and all(content.lists is not None for content in contents):
         return both_directions(sources, contents, benchmark, name or joint_name(paths))
-    content = gather(sources, loading.ids, contents)
+    content = gather(sources, benchmark, loading.ids, contents)
     name = name or next(map(name_of, paths), "run")
     if content.lists is not None:
         return as_rankings(content, benchmark, name, content.where)
@@ -209,8 +211,6 @@ def as_table_run(
     """Return the run of a score table or of two embedding tables, with an id for each row and column."""
     run: TableRun
     loading = stated(loading, content)
-    if benchmark is not None and benchmark.one_collection:
-        content = of_one_collection(content, benchmark)
     if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
@@ -239,16 +239,14 @@ def of_one_collection(content: Content, benchmark: Benchmark) -> Content:
     Of two embedding tables that of its side is taken, for queries and items. One table is embeddings too,
     where it is not as wide as it is long.
     """
-    number = int(benchmark.sides[0].kind == "text") if len(content.tables) == 2 else 0
-    kind, table = SIDES[number], content.tables[number]
-    ids = content.ids.get(kind, next(iter(content.ids.values()), None))
-    shape = (len(table), table.shape[1]) if hasattr(table, "shape") else (0, 0)
-    scores = len(content.tables) == 1 and not content.vectors and shape[0] == shape[1]
-    return replace(
-        content,
-        tables=(table,) if scores else (table, table),
-        ids={} if ids is None else dict.fromkeys(SIDES, ids),
-    )
+    number = int(benchmark.sides[0].kind == "text")
+    table = content.tables[min(number, len(content.tables) - 1)]
+    own = content.ids.get(SIDES[number], next(iter(content.ids.values()), None))
+    ids = {} if own is None else dict.fromkeys(SIDES, own)
+    shape = np.shape(table)
+    if len(content.tables) == 2 or content.vectors or shape[:1] != shape[1:]:
+        return replace(content, tables=(table, table), ids=ids)
+    return replace(content, ids={side: content.ids.get(side, listed) for side, listed in ids.items()})
 
 
 def stated(loading: Loading, content: Content) -> Loading:
@@ -270,7 +268,10 @@ def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where:
 
 
 def gather(
-    sources: Sequence[Any], ids: Order | None = None, contents: Sequence[Content] | None = None
+    sources: Sequence[Any],
+    benchmark: Benchmark | None = None,
+    ids: Order | None = None,
+    contents: Sequence[Content] | None = None,
 ) -> Content:
     """Return what the sources of one run hold together, with the files that messages name."""
     check_sources(sources)
@@ -279,23 +280,25 @@ def gather(
     if len(contents) == 1 and contents[0].lists is not None:
         return replace(contents[0], where=where)
     tables = tuple(table for content in contents for table in content.tables)
-    check_tables(contents, len(tables), where)
+    one_collection = benchmark is not None and benchmark.one_collection
+    check_tables(contents, len(tables), where, one_collection)
     made_with = contents[0].made_with
     if len(contents) == 2:
         made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(SIDES, contents)})
     paths = paths_among(sources)
     known, ids_where = ids_of(contents, paths) if ids is None else read_order(ids)
-    return Content(
+    content = Content(
         tables=tables, ids=known, made_with=made_with, where=where, ids_where=ids_where,
-        facts=facts_beside(paths),
+        facts=facts_beside(paths), vectors=contents[0].vectors,
     )  # fmt: skip
+    return of_one_collection(content, benchmark) if benchmark is not None and one_collection else content
 
 
-def check_tables(contents: Sequence[Content], tables: int, where: str | None) -> None:
-    """Raise where sources are not one score table or the embeddings of both sides."""
+def check_tables(contents: Sequence[Content], tables: int, where: str | None, one_collection: bool) -> None:
+    """Raise where sources are not one score table or the embeddings of both sides, or of the only one."""
     if tables not in (1, 2) or any(content.lists is not None for content in contents):
         raise not_a_run(len(contents), where)
-    if tables == 1 and contents[0].vectors:
+    if tables == 1 and contents[0].vectors and not one_collection:
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )

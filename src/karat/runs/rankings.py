@@ -248,15 +248,14 @@ class RankingsRun(Run):
     def _top(self, request: TopRequest) -> Top:
         """Return the heads of lists, as far as they go; the score is minus the place: ties share it."""
         lists = self.lists[request.direction]
-        top = Top(lists.ptr, lists.item.astype(np.int64), -lists.group)
+        top = Top(lists.ptr, lists.item, lists.group)
         top = top if request.queries is None else top.of(np.asarray(request.queries))
         top = top if request.gallery is None else top.where(np.isin(top.item, request.gallery))
         top = top.cut(request.k, request.whole_ties)
-        row = np.arange(len(top.item))
-        new = np.diff(top.score, prepend=1) != 0
-        new[top.ptr[:-1][np.diff(top.ptr) > 0]] = True
-        begin = np.repeat(top.ptr[:-1], np.diff(top.ptr))
-        return Top(top.ptr, top.item, -1.0 - (np.maximum.accumulate(np.where(new, row, 0)) - begin))
+        query = np.repeat(np.arange(len(top.ptr) - 1), np.diff(top.ptr))
+        tied = equal_rows(query, top.score)
+        first = np.searchsorted(tied, tied)
+        return Top(top.ptr, top.item.astype(np.int64), -1.0 - (first - top.ptr[query]))
 
 
 def equal_rows(query: np.ndarray, score: np.ndarray) -> np.ndarray:
