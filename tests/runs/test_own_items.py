@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karat
@@ -19,7 +20,8 @@ from karat.benchmarks import (
 )
 from karat.benchmarks.sources.cxc import pairs_within
 from karat.errors import InputError
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, pairs_to_place
+from karat.runs import EmbeddingRun, MatrixRun, PassOptions, RankingsRun, TopRequest, pairs_to_place
+from karat.runs.one_pass import Checkpoint
 from karat.stats import Intervals
 
 N = 40
@@ -195,6 +197,115 @@ def test_intervals_resample_groups():
     draws = means[rng.integers(60, size=(20_000, 60))].mean(axis=1)
     assert (column.low, column.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.01)
     assert column.high - column.low > 1.3 * (other.high - other.low)
+
+
+def table_of(bench, vectors):
+    """Return what a run of these vectors is scored as."""
+    return [column.value for column in karat.evaluate(EmbeddingRun(vectors, vectors), bench, MEASURES)]
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "parquet", "folder"])
+def test_one_table_of_embeddings_is_a_run_in_any_file(tmp_path, form):
+    rng = np.random.default_rng(17)
+    bench, _ = pictures(rng)
+    vectors = rng.normal(size=(N, 12)).astype(np.float32)
+    path = tmp_path / f"run.{form}"
+    if form == "npy":
+        np.save(path, vectors)
+    elif form == "npz":
+        np.savez_compressed(path, images=vectors)
+    elif form == "parquet":
+        pl.DataFrame({"embedding": pl.Series(vectors)}).write_parquet(path)
+    else:
+        (tmp_path / "run.folder").mkdir()
+        np.save(path / "images_0.npy", vectors)
+    values = [column.value for column in karat.evaluate(path, bench, MEASURES)]
+    assert values == table_of(bench, vectors)
+
+
+@pytest.mark.parametrize("name", ["scores.npy", "both.npz", "scores.parquet", "lists.json"])
+def test_embeddings_are_converted_to_what_they_are_scored_as(tmp_path, name):
+    rng = np.random.default_rng(19)
+    bench, _ = pictures(rng)
+    vectors = rng.normal(size=(N, 12))
+    np.save(tmp_path / "images.npy", vectors)
+    top = N if name.endswith("json") else None
+    karat.runs.convert(tmp_path / "images.npy", target=tmp_path / name, benchmark=bench, top=top)
+    values = [column.value for column in karat.evaluate(tmp_path / name, bench, MEASURES)]
+    assert values == pytest.approx(table_of(bench, vectors), abs=1e-12)
+
+
+def test_rows_and_columns_may_have_orders_of_their_own():
+    rng = np.random.default_rng(23)
+    bench, _ = pictures(rng)
+    vectors, scores = scores_of(rng, True)
+    names, rows, columns = bench.images.gallery, rng.permutation(N), rng.permutation(N)
+    plain = karat.load_run(scores, benchmark=bench)
+    ids = {"images": names[rows].tolist(), "captions": names[columns].tolist()}
+    for table in (scores[np.ix_(rows, columns)], np.asfortranarray(scores[np.ix_(rows, columns)])):
+        run = karat.load_run(table, benchmark=bench, ids=ids)
+        assert run.top("i2i", 9).item.tolist() == plain.top("i2i", 9).item.tolist()
+        query, item = np.nonzero(~np.eye(N, dtype=bool))
+        one, other = (r.place([pairs_to_place("i2i", query, item)])[0] for r in (run, plain))
+        for column in ("above", "tied", "earlier", "size"):
+            assert getattr(one, column).tolist() == getattr(other, column).tolist()
+    vectors = vectors[rows]
+    run = karat.load_run(vectors[:, :2], benchmark=bench, ids={"images": names[rows].tolist()})
+    again = karat.load_run(vectors[np.argsort(rows), :2], benchmark=bench)
+    assert run.top("i2i", 9).item.tolist() == again.top("i2i", 9).item.tolist()
+
+
+def test_lists_that_end_early_or_have_nothing_but_the_query():
+    bench, _ = pictures(np.random.default_rng(29))
+    names = bench.images.gallery.tolist()
+    # The query comes first, and the list of each has one item more than that of the one before it, up to 5.
+    lists = {
+        name: [name, *(other for other in names if other != name)][: k % 6] for k, name in enumerate(names)
+    }
+    run = RankingsRun({"i2i": lists}).align(bench)
+    query, item = np.nonzero(~np.eye(N, dtype=bool))
+    scanned = run.scan([pairs_to_place("i2i", query, item)], first=True, tops=[TopRequest("i2i", 3)])
+    expected = [[names.index(other) for other in listed[1:]] for listed in lists.values()]
+    assert scanned.placed[0].depth.tolist() == list(map(len, expected))
+    assert scanned.placed[0].size.tolist() == [N - 1] * N
+    assert scanned.first["i2i"].tolist() == [listed[0] if listed else N for listed in expected]
+    top = scanned.tops[0]
+    assert [top.item[b:e].tolist() for b, e in zip(top.ptr, top.ptr[1:])] == [part[:3] for part in expected]
+
+
+def test_an_interrupted_pass_goes_on(tmp_path, monkeypatch):
+    rng = np.random.default_rng(31)
+    bench, _ = pictures(rng)
+    vectors, _ = scores_of(rng, True)
+    run = EmbeddingRun(vectors, vectors).align(bench)
+    query, item = np.nonzero(~np.eye(N, dtype=bool))
+    asked = {"items": [pairs_to_place("i2i", query, item)] * 2, "first": True}
+    asked["tops"] = [TopRequest("i2i", 4, whole_ties=True), TopRequest("i2i", 2, np.array([9, 3]))]
+    plain, save = run.scan(**asked), Checkpoint.save
+
+    def stop(self, step, done):
+        save(self, step, done)
+        raise KeyboardInterrupt
+
+    options = PassOptions(checkpoint=tmp_path, tile=(9, 14))
+    monkeypatch.setattr(Checkpoint, "save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run.scan(**asked, options=options)
+    monkeypatch.setattr(Checkpoint, "save", save)
+    scanned = run.scan(**asked, options=options)
+    assert scanned.first["i2i"].tolist() == plain.first["i2i"].tolist()
+    for one, other in zip(scanned.placed, plain.placed):
+        assert (one.above.tolist(), one.tied.tolist()) == (other.above.tolist(), other.tied.tolist())
+    assert [top.item.tolist() for top in scanned.tops] == [top.item.tolist() for top in plain.tops]
+
+
+def test_an_inspection_speaks_of_the_one_collection():
+    rng = np.random.default_rng(37)
+    bench, _ = pictures(rng)
+    text = str(karat.inspect(rng.normal(size=(N, 12)), benchmark=bench))
+    assert "embeddings of 12 dimensions: 40 by 40 (images by images)" in text
+    assert text.count("vectors have lengths") == 1
+    assert "caption" not in text
 
 
 def test_a_normalisation_is_refused():

@@ -11,7 +11,7 @@ from karat.baselines.estimator import Estimator
 from karat.baselines.kernel_matrix import as_floats
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
 from karat.errors import InputError
-from karat.runs import MatrixRun, PassOptions, Run, Top, TopRequest
+from karat.runs import MatrixRun, PassOptions, Run, Scanned, Top, TopRequest
 
 
 class NearestNeighbour(Estimator):
@@ -151,13 +151,7 @@ class DirectedRun(Run):
         aligned.tables = dict(zip(benchmark.directions, tables))  # type: ignore[arg-type]
         return aligned
 
-    def _scan(
-        self,
-        items: list[JudgedItems],
-        tops: list[TopRequest],
-        threads: int | None,
-        options: PassOptions,
-    ) -> tuple[list[JudgedItems], list[Top]]:
+    def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
         """Return where items come out and the first items of queries, in one pass over each table."""
         placed: dict[int, JudgedItems] = {}
         listed: dict[int, Top] = {}
@@ -166,7 +160,7 @@ class DirectedRun(Run):
             asked = [k for k, request in enumerate(tops) if request.direction == direction]
             if own or asked:
                 wanted = [tops[k] for k in asked]
-                scanned = table.scan([items[k] for k in own], threads, tops=wanted, options=options)
+                scanned = table.scan([items[k] for k in own], tops=wanted, options=options)
                 placed.update(zip(own, scanned.placed))
                 listed.update(zip(asked, scanned.tops))
-        return [placed[k] for k in range(len(items))], [listed[k] for k in range(len(tops))]
+        return Scanned([placed[k] for k in range(len(items))], tops=[listed[k] for k in range(len(tops))])

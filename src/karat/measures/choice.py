@@ -16,9 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.benchmarks import Direction
 from karat.measures.aggregates import MEAN, Aggregate
-from karat.measures.measure import ColumnKey, Combined, Named, register
+from karat.measures.measure import Combined, Measure, Named, register
 
 MOST_CELLS = 16
 """Of scores that depend on each other; beyond, orders are too many to count."""
@@ -240,7 +239,7 @@ class Macro(Combined):
     source = "Yuksekgonul et al. 2023"
     plain = "the share of right choices, each group counting the same"
 
-    def parts(self, truth: str, directions: Sequence[Direction] = ()) -> Sequence[ColumnKey]:
+    def measures(self) -> Sequence[Measure]:
         """Return nothing: the groups are those of the benchmark."""
         return []
 

@@ -226,8 +226,12 @@ class Combined(Named):
     of combinations, which makes tests of many runs fast."""
 
     @abstractmethod
+    def measures(self) -> Sequence[Measure]:
+        """Return the measures that it combines in every direction."""
+
     def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
         """Return the columns that it is made of, on a benchmark that has these directions."""
+        return [ColumnKey(measure, truth, way) for way in directions for measure in self.measures()]
 
     @abstractmethod
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
@@ -261,9 +265,9 @@ class MeanOfBoth(Combined):
     def __str__(self) -> str:
         return str(self.measure)
 
-    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
-        """Return the two directions."""
-        return [ColumnKey(self.measure, truth, direction) for direction in directions]
+    def measures(self) -> Sequence[Measure]:
+        """Return the one measure."""
+        return [self.measure]
 
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""

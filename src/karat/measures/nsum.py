@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from karat.benchmarks import DIRECTIONS, Direction
-from karat.measures.measure import ColumnKey, Sum, register
+from karat.measures.measure import Sum, register
 from karat.measures.ncs import NormalizedCumulativeSemantic
 from karat.measures.semantic import GT, PHI
 
@@ -24,10 +23,6 @@ class SemanticSum(Sum):
     phi: str
     gt: bool
 
-    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
-        """Return the six columns."""
-        return [
-            ColumnKey(NormalizedCumulativeSemantic(phi=self.phi, gt=self.gt, k=k), truth, direction)
-            for direction in directions
-            for k in (1, 5, 10)
-        ]
+    def measures(self) -> Sequence[NormalizedCumulativeSemantic]:
+        """Return the three scores."""
+        return [NormalizedCumulativeSemantic(phi=self.phi, gt=self.gt, k=k) for k in (1, 5, 10)]

@@ -23,13 +23,13 @@ class PlausibleMatchRPrecision(Combined):
     plain = "R-Precision where an answer is right if it shows the same kinds of objects"
     linear = True
 
+    def measures(self) -> Sequence[RPrecision]:
+        """Return R-Precision with a cut R."""
+        return [RPrecision(cut=50)]
+
     def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
-        """Return the six columns."""
-        return [
-            ColumnKey(RPrecision(cut=50), f"pm(z={zeta})", direction)
-            for zeta in (0, 1, 2)
-            for direction in directions
-        ]
+        """Return the columns, those of one truth after those of another."""
+        return [part for zeta in (0, 1, 2) for part in super().parts(f"pm(z={zeta})", directions)]
 
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""

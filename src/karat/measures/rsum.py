@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from karat.benchmarks import DIRECTIONS, Direction
 from karat.measures.hit_rate import HitRate
-from karat.measures.measure import ColumnKey, Sum, register
+from karat.measures.measure import Sum, register
 
 
 @register
@@ -20,6 +19,6 @@ class RecallSum(Sum):
     source = "Semantic margin §5; in use since Lee et al., ECCV 2018"
     plain = "the sum of R@1, R@5 and R@10 in both directions"
 
-    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
-        """Return the columns, three of each direction."""
-        return [ColumnKey(HitRate(k=k), truth, direction) for direction in directions for k in (1, 5, 10)]
+    def measures(self) -> Sequence[HitRate]:
+        """Return the three recalls."""
+        return [HitRate(k=k) for k in (1, 5, 10)]

@@ -78,4 +78,4 @@ class Compute:
         """
         folder = setting_of("checkpoint", self.checkpoint)
         device = self.named_device or ("cuda" if any(run.device == "cuda" for run in runs) else "cpu")
-        return PassOptions(None, folder and Path(folder), device, workers=workers)
+        return PassOptions(None, folder and Path(folder), device, workers=workers, threads=self.threads)

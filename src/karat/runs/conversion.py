@@ -55,6 +55,7 @@ from karat.runs.id_files import Order, write_ids
 from karat.runs.loading import Loading
 from karat.runs.memory import check_list_memory
 from karat.runs.rankings import FORM, RankingsRun
+from karat.runs.run import SIDES
 from karat.runs.table import TableRun
 
 CONTENT_KINDS = ("scores", "embeddings", "lists")
@@ -106,11 +107,13 @@ def convert(
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         letters_of(direction)
-    if (have := kind_of_tables(sources)) is not None:
+    # One table of embeddings is a run of one collection.
+    apart = benchmark is None or not benchmark.one_collection
+    if apart and (have := kind_of_tables(sources)) is not None:
         target_kind(have, writer, kind, top, direction, target)
     paths = paths_among(sources)
     check_list_memory(memory, paths, next(map(name_of, paths), "run"))
-    content = gather(sources, loading.ids)
+    content = gather(sources, benchmark, loading.ids)
     loading = stated(loading, content)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with
@@ -230,7 +233,7 @@ def checked_tables(
     ids = run.ids
     if benchmark is not None:
         run = run.align(benchmark)
-        ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
+        ids = dict(zip(SIDES, (known.gallery for known in benchmark.ids))) | ids
     if kind == "scores" and isinstance(run, EmbeddingRun):
         return run, Content(tables=(products(run, content.tables),), ids=ids, where=content.where)
     cosine = kind == "embeddings" and loading.similarity == "cosine"
@@ -239,7 +242,7 @@ def checked_tables(
 
 def sides(content: Content) -> Iterator[tuple[str, Content]]:
     """Yield each of two embedding tables separately."""
-    for side, table in zip(("images", "captions"), content.tables):
+    for side, table in zip(SIDES, content.tables):
         ids = {side: content.ids[side]} if side in content.ids else {}
         yield side, replace(content, tables=(table,), ids=ids, vectors=True, rows=content.ids.get(side))
 
@@ -281,10 +284,10 @@ def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
     """Return the first `k` items of every query with their scores, in one direction or both."""
     if run.benchmark is not None:
         # An aligned run answers in the benchmark's order, whatever the table's is.
-        ids = {"images": run.benchmark.images.gallery, "captions": run.benchmark.captions.gallery}
+        ids = dict(zip(SIDES, (known.gallery for known in run.benchmark.ids)))
     else:
         ids = {kind: as_id_array(listed, run.ids_where or run.where) for kind, listed in run.ids.items()}
-        for kind in ("images", "captions"):
+        for kind in SIDES:
             if kind not in ids:
                 raise InputError(
                     f"has no ids of {kind}, which ranked lists need",

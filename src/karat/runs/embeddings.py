@@ -12,11 +12,10 @@ import numpy as np
 from karat._util import check_choice, not_finite
 from karat._util import threads as thread_loop
 from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, in_order
-from karat.errors import InputError
-from karat.runs.preflight import VectorCheck, check_dimensions
-from karat.runs.run import PassOptions, Top, TopRequest
+from karat.runs.preflight import VectorCheck, check_dimensions, check_rows
+from karat.runs.run import PassOptions, Scanned, TopRequest
 from karat.runs.scan import Span, Tile, TileScores, spans
-from karat.runs.table import SIMILARITIES, TableRun, other_benchmark
+from karat.runs.table import SIMILARITIES, TableRun
 from karat.runs.vectors import ArrayVectors, Vectors, as_vectors, is_mapped
 
 PART_BYTES = 32 << 20
@@ -129,19 +128,13 @@ class EmbeddingRun(TableRun):
         spread = (left @ right.T).std(axis=1)
         return bool(np.median(self.image_error[rows]) > 0.01 * np.median(spread))
 
-    def _scan(
-        self,
-        items: list[JudgedItems],
-        tops: list[TopRequest],
-        threads: int | None,
-        options: PassOptions,
-    ) -> tuple[list[JudgedItems], list[Top]]:
+    def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
         """Return where items come out and the first items of queries, in one pass over the products."""
         if self.dtype == np.float32 and self.too_close():
             double = copy(self)
             double.use(np.float64)
-            return double._scan(items, tops, threads, options)
-        return super()._scan(items, tops, threads, options)
+            return double._scan(items, tops, options)
+        return super()._scan(items, tops, options)
 
     @property
     def extent(self) -> str:
@@ -157,15 +150,7 @@ class EmbeddingRun(TableRun):
 
     def check(self, benchmark: Benchmark) -> None:
         """Raise where there is not one row per image and per caption."""
-        expected = (benchmark.images.size, benchmark.captions.size)
-        for size, known, side in zip(self.shape, expected, benchmark.sides):
-            if size != known:
-                raise InputError(
-                    f"has {size:,} {side.one} embeddings, but {benchmark.name} has {side.counted(known)}",
-                    where=self.where or self.name,
-                    fix=other_benchmark(self.shape)
-                    or f"embed every {side.one}, in the order that {benchmark.order_shown}",
-                )
+        check_rows(self.vectors, benchmark, self.where or self.name)
 
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Return the exact scores of single pairs."""

@@ -10,6 +10,8 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from karat._util import (
     COMPLETE,
     Registry,
@@ -27,7 +29,6 @@ from karat.runs.embeddings import EmbeddingRun
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
 from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
 from karat.runs.id_files import (
-    KINDS,
     UNNAMED,
     Order,
     check_lengths,
@@ -39,11 +40,11 @@ from karat.runs.id_files import (
 from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_list_memory, check_memory, with_memory
-from karat.runs.preflight import VectorCheck, check_dimensions, check_embeddings
+from karat.runs.preflight import check_dimensions, check_embeddings
 from karat.runs.rankings import FORM, RankingsRun
-from karat.runs.run import Run
+from karat.runs.run import SIDES, Run
 from karat.runs.table import TableRun
-from karat.runs.vectors import ArrayVectors, Vectors, as_vectors
+from karat.runs.vectors import as_vectors
 
 Memory = int | float | str | None
 """A bound on memory: "4GB", a number of bytes, or none."""
@@ -181,7 +182,7 @@ def read_run(
     contents = [as_content(source) for source in sources]
     if len(contents) == 2 and all(content.lists is not None for content in contents):
         return both_directions(sources, contents, benchmark, name or joint_name(paths))
-    content = gather(sources, loading.ids, contents)
+    content = gather(sources, benchmark, loading.ids, contents)
     name = name or next(map(name_of, paths), "run")
     if content.lists is not None:
         return as_rankings(content, benchmark, name, content.where)
@@ -210,8 +211,6 @@ def as_table_run(
     """Return the run of a score table or of two embedding tables, with an id for each row and column."""
     run: TableRun
     loading = stated(loading, content)
-    if benchmark is not None and benchmark.one_collection:
-        content = of_one_collection(content, benchmark)
     if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
@@ -223,9 +222,10 @@ def as_table_run(
         check_memory(compute.memory, (len(images), len(captions)), (images, captions), name)
         # Before all vectors are read.
         check_dimensions(images.shape[1], captions.shape[1], content.where)
-        sizes = dict(zip(KINDS, map(len, (images, captions))))
-        content = replace(content, ids=name_sides(content.ids, sizes, content.ids_where or content.where))
-        checks = check_files((images, captions), content, benchmark, loading)
+        sizes = dict(zip(SIDES, map(len, (images, captions))))
+        where = content.ids_where or content.where
+        content = replace(content, ids=name_sides(content.ids, sizes, where))
+        checks = check_embeddings((images, captions), benchmark, where, cosine=loading.similarity == "cosine")
         run = EmbeddingRun(images, captions, name, loading.similarity, content.ids, content.where, checks)
     run.ids_where = content.ids_where
     run.made_with = content.made_with
@@ -239,16 +239,14 @@ def of_one_collection(content: Content, benchmark: Benchmark) -> Content:
     Of two embedding tables that of its side is taken, for queries and items. One table is embeddings too,
     where it is not as wide as it is long.
     """
-    number = int(benchmark.sides[0].kind == "text") if len(content.tables) == 2 else 0
-    kind, table = KINDS[number], content.tables[number]
-    ids = content.ids.get(kind, next(iter(content.ids.values()), None))
-    shape = (len(table), table.shape[1]) if hasattr(table, "shape") else (0, 0)
-    scores = len(content.tables) == 1 and not content.vectors and shape[0] == shape[1]
-    return replace(
-        content,
-        tables=(table,) if scores else (table, table),
-        ids={} if ids is None else dict.fromkeys(KINDS, ids),
-    )
+    number = int(benchmark.sides[0].kind == "text")
+    table = content.tables[min(number, len(content.tables) - 1)]
+    own = content.ids.get(SIDES[number], next(iter(content.ids.values()), None))
+    ids = {} if own is None else dict.fromkeys(SIDES, own)
+    shape = np.shape(table)
+    if len(content.tables) == 2 or content.vectors or shape[:1] != shape[1:]:
+        return replace(content, tables=(table, table), ids=ids)
+    return replace(content, ids={side: content.ids.get(side, listed) for side, listed in ids.items()})
 
 
 def stated(loading: Loading, content: Content) -> Loading:
@@ -256,19 +254,6 @@ def stated(loading: Loading, content: Content) -> Loading:
     cosine = "cosine" in (loading.similarity, content.facts.get("similarity"))
     transpose = loading.transpose or content.facts.get("transposed", False)
     return replace(loading, similarity="cosine" if cosine else "dot", transpose=transpose)
-
-
-def check_files(
-    tables: Sequence[Vectors],
-    content: Content,
-    benchmark: Benchmark | None,
-    loading: Loading,
-) -> tuple[VectorCheck, ...] | None:
-    """Check embeddings in files that are not mapped as a whole; of others the run itself sees it."""
-    if all(isinstance(table, ArrayVectors) for table in tables):
-        return None
-    where, cosine = content.ids_where or content.where, loading.similarity == "cosine"
-    return check_embeddings(tables, content.ids, benchmark, where, cosine=cosine)
 
 
 def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
@@ -283,7 +268,10 @@ def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where:
 
 
 def gather(
-    sources: Sequence[Any], ids: Order | None = None, contents: Sequence[Content] | None = None
+    sources: Sequence[Any],
+    benchmark: Benchmark | None = None,
+    ids: Order | None = None,
+    contents: Sequence[Content] | None = None,
 ) -> Content:
     """Return what the sources of one run hold together, with the files that messages name."""
     check_sources(sources)
@@ -292,23 +280,25 @@ def gather(
     if len(contents) == 1 and contents[0].lists is not None:
         return replace(contents[0], where=where)
     tables = tuple(table for content in contents for table in content.tables)
-    check_tables(contents, len(tables), where)
+    one_collection = benchmark is not None and benchmark.one_collection
+    check_tables(contents, len(tables), where, one_collection)
     made_with = contents[0].made_with
     if len(contents) == 2:
-        made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(KINDS, contents)})
+        made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(SIDES, contents)})
     paths = paths_among(sources)
     known, ids_where = ids_of(contents, paths) if ids is None else read_order(ids)
-    return Content(
+    content = Content(
         tables=tables, ids=known, made_with=made_with, where=where, ids_where=ids_where,
-        facts=facts_beside(paths),
+        facts=facts_beside(paths), vectors=contents[0].vectors,
     )  # fmt: skip
+    return of_one_collection(content, benchmark) if benchmark is not None and one_collection else content
 
 
-def check_tables(contents: Sequence[Content], tables: int, where: str | None) -> None:
-    """Raise where sources are not one score table or the embeddings of both sides."""
+def check_tables(contents: Sequence[Content], tables: int, where: str | None, one_collection: bool) -> None:
+    """Raise where sources are not one score table or the embeddings of both sides, or of the only one."""
     if tables not in (1, 2) or any(content.lists is not None for content in contents):
         raise not_a_run(len(contents), where)
-    if tables == 1 and contents[0].vectors:
+    if tables == 1 and contents[0].vectors and not one_collection:
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )
@@ -333,13 +323,13 @@ def ids_of(contents: Sequence[Content], paths: Sequence[Path]) -> tuple[dict[str
     """Return the ids that tables themselves have, else those in files beside them, and these files."""
     known: dict[str, Any] = {}
     beside = []
-    for kind, path in zip(KINDS, paths):
+    for kind, path in zip(SIDES, paths):
         if ids := ids_beside(path):
             beside.append(str(path.with_suffix(".ids.json")))
             # A plain list beside one of two embedding tables is of that side.
             known |= {kind: ids[UNNAMED]} if UNNAMED in ids and len(paths) == 2 else ids
     inside: dict[str, Any] = {}
-    for kind, content in zip(KINDS, contents):
+    for kind, content in zip(SIDES, contents):
         inside.update(content.ids if content.rows is None else {kind: content.rows})
     return known | inside, " and ".join(beside) if known.keys() - inside.keys() else None
 

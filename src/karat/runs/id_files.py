@@ -18,9 +18,9 @@ import numpy as np
 from karat._util import parsing, plural, read_text
 from karat.errors import InputError, MissingDataError
 from karat.runs.formats import plain
+from karat.runs.run import SIDES
 from karat.runs.table import SIMILARITIES, TableRun
 
-KINDS = ("images", "captions")
 UNNAMED = "unnamed"
 """The key of a list that does not say which side it is, until it is compared with a table."""
 FACTS = ("transposed", "similarity")
@@ -95,8 +95,8 @@ def from_json(text: str, path: Path) -> dict[str, Any]:
         raise InputError(f"is not json ({error})", where=path, fix=f"give {ID_FORMS}") from None
     if isinstance(content, list):
         return {UNNAMED: content}
-    good = isinstance(content, dict) and content.keys() <= {*KINDS, *FACTS}
-    ids = {kind: content[kind] for kind in KINDS if kind in content} if good else {}
+    good = isinstance(content, dict) and content.keys() <= {*SIDES, *FACTS}
+    ids = {side: content[side] for side in SIDES if side in content} if good else {}
     if not good or not all(isinstance(listed, list) for listed in ids.values()):
         raise InputError("is not an ids file", where=path, fix=f"give {ID_FORMS}")
     check_facts(content, path)
@@ -162,8 +162,7 @@ def write_ids(ids: dict[str, Any], path: Path, facts: Mapping[str, Any] | None =
 
 def check_lengths(run: TableRun, where: str | None) -> None:
     """Raise where there is not one id for each row or column; a plain list is of the side of its length."""
-    shape = run.shape if run.rows == "images" else run.shape[::-1]
-    run.ids = name_sides(run.ids, dict(zip(KINDS, shape)), where)
+    run.ids = name_sides(run.ids, dict(zip(SIDES, run.images_by_captions)), where)
 
 
 def name_sides(ids: Mapping[str, Any], sizes: Mapping[str, int], where: str | None) -> dict[str, Any]:

@@ -53,11 +53,6 @@ class MatrixRun(TableRun):
         return self.scores.shape
 
     @property
-    def images_by_captions(self) -> tuple[int, int]:
-        """The number of images and captions."""
-        return self.shape if self.rows == "images" else self.shape[::-1]
-
-    @property
     def extent(self) -> str:
         """Images by captions, or whatever the sides are."""
         counted = (side.counted(number) for side, number in zip(self.sides, self.images_by_captions))

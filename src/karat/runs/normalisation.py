@@ -241,7 +241,7 @@ class NormalisedScores:
             for begin, block in query_blocks(self.base, self.base.directions[0]):
                 yield self.changed(block, slice(begin, begin + len(block)))
 
-        return Blocks(sizes(self.base), np.float64, rows)
+        return Blocks(self.base.images_by_captions, np.float64, rows)
 
     def changed(self, scores: np.ndarray, images: slice) -> np.ndarray:
         """Return the new scores of some images with all captions."""
@@ -430,12 +430,10 @@ def item_statistics(
     run: TableRun, directions: Sequence[Direction], step: ScoreNormalisation, settings: Mapping[str, Any]
 ) -> dict[Direction, np.ndarray]:
     """Return per direction a number for each item, from one pass over the scores of all queries."""
-    images, captions = sizes(run)
-    statistics = {
-        way: step.statistic(*in_order(way, images, captions)[::-1], **settings) for way in directions
-    }
+    sizes = {way: in_order(way, *run.images_by_captions) for way in run.directions}
+    statistics = {way: step.statistic(*sizes[way][::-1], **settings) for way in directions}
     by_rows = next(filter(run.asks_by_rows, run.directions))
-    with stage("looking at the scores of all queries", in_order(by_rows, images, captions)[0]) as queries:
+    with stage("looking at the scores of all queries", run.shape[0]) as queries:
         for begin, block in query_blocks(run, by_rows):
             for way, statistic in statistics.items():
                 if way == by_rows:
@@ -456,17 +454,11 @@ def with_step(before: Fingerprint | None, step: str, uses_test_set: bool) -> Fin
     )
 
 
-def sizes(run: TableRun) -> tuple[int, int]:
-    """Return how many images and captions a table has."""
-    return run.images_by_captions if isinstance(run, MatrixRun) else run.shape
-
-
 def query_blocks(
     run: TableRun, direction: Direction, rows: np.ndarray | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield scores of all queries in double precision, queries by items, in blocks; `rows` orders them."""
-    images, captions = sizes(run)
-    n_queries, n_items = in_order(direction, images, captions)
+    n_queries, n_items = in_order(direction, *run.images_by_captions)
     rows = np.arange(n_queries) if rows is None else rows
     step = rows_per_block((n_queries, n_items), 8)
     for begin in range(0, n_queries, step):
@@ -479,7 +471,7 @@ def bank_of(
     """Return per direction a run of the bank's queries and the run's items."""
     sources = bank if isinstance(bank, tuple | list) else (bank,)
     known = load_tables(sources, None, replace(loading, ids=None))
-    images, captions = sizes(run)
+    images, captions = run.images_by_captions
     if isinstance(known, EmbeddingRun) and isinstance(run, EmbeddingRun):
         # Refused here where the widths differ.
         pairs = (known.images, run.captions), (run.images, known.captions)
@@ -488,7 +480,7 @@ def bank_of(
             for first, second in pairs
         ]
         return dict(zip(run.directions, crossed))
-    other, (one, two) = sizes(known), run.sides
+    other, (one, two) = known.images_by_captions, run.sides
     fits = [other[1] == captions, other[0] == images]
     if all(fits) and not isinstance(known, EmbeddingRun):
         # As many queries as the test set has: the shape does not say of which side they are.

@@ -5,20 +5,18 @@ Missing and broken files, and files of another width, are found before it by the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from karat._util import not_finite, plural, stage, thread_count
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError
-from karat.runs.id_files import KINDS, name_sides
 from karat.runs.table import other_benchmark
-from karat.runs.vectors import ChosenRows, Shards, Vectors
+from karat.runs.vectors import ArrayVectors, ChosenRows, Shards, Vectors
 
 PART_BYTES = 16 << 20
 MOST_SHOWN = 3
@@ -154,35 +152,35 @@ def mixed_types(vectors: Vectors, kind: str) -> list[str]:
 
 
 def check_embeddings(
-    tables: Sequence[Vectors],
-    ids: Mapping[str, Any],
-    benchmark: Benchmark | None,
-    where: str | None,
-    *,
-    cosine: bool = False,
-) -> tuple[VectorCheck, ...]:
+    tables: tuple[Vectors, Vectors], benchmark: Benchmark | None, where: str | None, *, cosine: bool = False
+) -> tuple[VectorCheck, ...] | None:
     """Check two tables before a run is made of them: their numbers of rows first, then what is in them.
 
-    Raises for the first thing that cannot be scored, by its file and row.
+    Raises for the first thing that cannot be scored, by its file and row. What is mapped as a whole is not
+    read here: the run itself sees it.
     """
-    check_dimensions(tables[0].shape[1], tables[1].shape[1], where)
-    sizes = dict(zip(KINDS, (len(table) for table in tables)))
-    name_sides(ids, sizes, where)
+    if all(isinstance(table, ArrayVectors) for table in tables):
+        return None
     if benchmark is not None:
-        for table, side, known in zip(tables, benchmark.sides, benchmark.ids):
-            if len(table) != known.size:
-                raise InputError(
-                    f"has {len(table):,} {side.one} embeddings{in_files(table)}, "
-                    f"but {benchmark.name} has {side.counted(known.size)}",
-                    where=table.where or where,
-                    fix=other_benchmark((len(tables[0]), len(tables[1])))
-                    or f"embed every {side.one}, in the order that {benchmark.order_shown}",
-                )
+        check_rows(tables, benchmark, where)
     checks = []
-    for table, kind in zip(tables, KINDS):
-        checks.append(check_vectors(table, kind[:-1], cosine=cosine))
+    for table, kind in zip(tables, ("image", "caption")):
+        checks.append(check_vectors(table, kind, cosine=cosine))
         checks[-1].raise_errors()
     return tuple(checks)
+
+
+def check_rows(tables: Sequence[Vectors], benchmark: Benchmark, where: str | None) -> None:
+    """Raise where there is not one row per item of each side."""
+    for table, side, known in zip(tables, benchmark.sides, benchmark.ids):
+        if len(table) != known.size:
+            raise InputError(
+                f"has {len(table):,} {side.one} embeddings{in_files(table)}, "
+                f"but {benchmark.name} has {side.counted(known.size)}",
+                where=table.where or where,
+                fix=other_benchmark((len(tables[0]), len(tables[1])))
+                or f"embed every {side.one}, in the order that {benchmark.order_shown}",
+            )
 
 
 def check_dimensions(images: int, captions: int, where: str | None) -> None:

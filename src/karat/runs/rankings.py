@@ -25,7 +25,7 @@ from karat.benchmarks import (
 )
 from karat.errors import InputError
 from karat.runs.fingerprint import merge_fingerprints
-from karat.runs.run import PassOptions, Run, Top, TopRequest, id_places
+from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places
 
 FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
@@ -214,16 +214,10 @@ class RankingsRun(Run):
             raise InputError(f"query {wrong[0]} has not a score for each item", where=where, fix="give them")
         return np.concatenate([np.zeros(0), *(np.asarray(known[name], np.float64) for name in lists)])
 
-    def _scan(
-        self,
-        items: list[JudgedItems],
-        tops: list[TopRequest],
-        threads: int | None,
-        options: PassOptions,
-    ) -> tuple[list[JudgedItems], list[Top]]:
+    def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
         """Look the items up in the lists."""
-        with thread_loop(threads) as loop:
-            return [self._place(part, loop) for part in items], list(map(self._top, tops))
+        with thread_loop(options.threads) as loop:
+            return Scanned([self._place(part, loop) for part in items], tops=list(map(self._top, tops)))
 
     def _place(self, items: JudgedItems, loop: Loop) -> JudgedItems:
         from karat.runs.kernels import count_in_lists
@@ -247,20 +241,21 @@ class RankingsRun(Run):
             n_queries,
         )  # fmt: skip
         size = np.full(len(items.queries), inside.sum())
+        if same_side(items.direction):
+            size -= inside[items.queries]
         return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=depth[items.queries])
 
     def _top(self, request: TopRequest) -> Top:
         """Return the heads of lists, as far as they go; the score is minus the place: ties share it."""
         lists = self.lists[request.direction]
-        top = Top(lists.ptr, lists.item.astype(np.int64), -lists.group)
+        top = Top(lists.ptr, lists.item, lists.group)
         top = top if request.queries is None else top.of(np.asarray(request.queries))
         top = top if request.gallery is None else top.where(np.isin(top.item, request.gallery))
         top = top.cut(request.k, request.whole_ties)
-        row = np.arange(len(top.item))
-        new = np.diff(top.score, prepend=1) != 0
-        new[top.ptr[:-1][np.diff(top.ptr) > 0]] = True
-        begin = np.repeat(top.ptr[:-1], np.diff(top.ptr))
-        return Top(top.ptr, top.item, -1.0 - (np.maximum.accumulate(np.where(new, row, 0)) - begin))
+        query = np.repeat(np.arange(len(top.ptr) - 1), np.diff(top.ptr))
+        tied = equal_rows(query, top.score)
+        first = np.searchsorted(tied, tied)
+        return Top(top.ptr, top.item.astype(np.int64), -1.0 - (first - top.ptr[query]))
 
 
 def equal_rows(query: np.ndarray, score: np.ndarray) -> np.ndarray:

@@ -12,11 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from karat._util import Layout, Workers, fragment
-from karat.benchmarks import IMAGE_TEXT, Benchmark, Direction, Ids, JudgedItems, Side, query_side, same_side
+from karat.benchmarks import IMAGE_TEXT, Benchmark, Direction, Ids, JudgedItems, Side, query_side
 from karat.errors import InputError
 from karat.runs.fingerprint import Fingerprint
-from karat.runs.own_items import with_own, without_own
 
+SIDES = ("images", "captions")
+"""What files call the first and the second side of a benchmark, whatever these are."""
 FirstResults = dict[Direction, np.ndarray]
 """Per direction, the item that each query ranks first; one past the last item where a list is empty."""
 
@@ -164,6 +165,8 @@ class PassOptions:
         Rows and columns that are computed at once; by default as many as the memory allows.
     workers
         Those of a cluster, which compute the tiles; by default this machine does.
+    threads
+        How many on this machine; all by default.
     """
 
     memory: int | None = None
@@ -171,6 +174,7 @@ class PassOptions:
     device: str = "cpu"
     tile: tuple[int, int] | None = None
     workers: Workers | None = None
+    threads: int | None = None
 
 
 class Run(ABC):
@@ -261,7 +265,7 @@ class Run(ABC):
         items
             Sorted by query, all inside their gallery.
         threads
-            How many; all by default.
+            How many; by default those of `options`.
         first
             Whether to return the first item of every query, in the order of `top`.
         tops
@@ -269,33 +273,24 @@ class Run(ABC):
         options
             How the pass is made.
         """
-        asked = [*tops, *(TopRequest(direction, 1) for direction in self.directions if first)]
-        placed, listed = self._scan(
-            [with_own(part) for part in items],
-            [replace(request, k=request.k + same_side(request.direction)) for request in asked],
-            threads,
-            options or PassOptions(),
-        )
-        answers = list(map(without_query, asked, listed))
+        options = options or PassOptions()
+        heads = [TopRequest(direction, 1) for direction in self.directions if first]
+        asked = replace(options, threads=options.threads if threads is None else threads)
+        scanned = self._scan(list(items), [*tops, *heads], asked)
+        firsts = zip(heads, scanned.tops[len(tops) :])
         return Scanned(
-            list(map(without_own, items, placed)),
-            {r.direction: self._heads(r, top) for r, top in zip(asked[len(tops) :], answers[len(tops) :])},
-            answers[: len(tops)],
+            scanned.placed,
+            {request.direction: self._first(request.direction, top) for request, top in firsts},
+            scanned.tops[: len(tops)],
         )
 
     @abstractmethod
-    def _scan(
-        self,
-        items: list[JudgedItems],
-        tops: list[TopRequest],
-        threads: int | None,
-        options: PassOptions,
-    ) -> tuple[list[JudgedItems], list[Top]]:
-        """Return where given items come out, and first items, among all items: the query itself included."""
+    def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
+        """Return where given items come out and first items; without `first`."""
 
-    def _heads(self, request: TopRequest, top: Top) -> np.ndarray:
+    def _first(self, direction: Direction, top: Top) -> np.ndarray:
         """Return the first item of every query; one past the last item where a list is empty."""
-        size = 0 if self.benchmark is None else self.benchmark.items(request.direction).size
+        size = 0 if self.benchmark is None else self.benchmark.items(direction).size
         first = np.full(len(top.ptr) - 1, size, np.int64)
         some = np.diff(top.ptr) > 0
         first[some] = top.item[top.ptr[:-1][some]]
@@ -327,12 +322,3 @@ class Run(ABC):
         if k < 1:
             raise InputError(f"the first {k} items were requested", fix="give 1 or more")
         return self.scan(tops=[TopRequest(direction, k, queries, gallery, whole_ties)]).tops[0]
-
-
-def without_query(request: TopRequest, top: Top) -> Top:
-    """Return the answer to a request without the query, from that of one item more."""
-    if not same_side(request.direction):
-        return top
-    lengths = np.diff(top.ptr)
-    queries = np.arange(len(lengths)) if request.queries is None else request.queries
-    return top.where(top.item != np.repeat(queries, lengths)).cut(request.k, request.whole_ties)

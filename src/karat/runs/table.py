@@ -12,9 +12,9 @@ import numpy as np
 
 from karat._util import thread_count
 from karat._util import threads as thread_loop
-from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, directions_of, of_size
+from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, directions_of, of_size, same_side
 from karat.runs.one_pass import one_pass
-from karat.runs.run import PassOptions, Run, Top, TopRequest, id_places, with_whole_ties
+from karat.runs.run import SIDES, PassOptions, Run, Scanned, Top, TopRequest, id_places, with_whole_ties
 from karat.runs.scan import Partial, RankCounts, Shortlists, Tile, TileScores
 
 SIMILARITIES = ("dot", "cosine")
@@ -54,6 +54,11 @@ class TableRun(Run):
         """Rows and columns of the table."""
 
     @property
+    def images_by_captions(self) -> tuple[int, int]:
+        """The number of items of each side."""
+        return self.shape if self.rows == "images" else self.shape[::-1]
+
+    @property
     def directions(self) -> tuple[Direction, ...]:
         """A table has all of its benchmark's."""
         return directions_of(self.sides)
@@ -69,14 +74,11 @@ class TableRun(Run):
         aligned = copy(self)
         aligned.benchmark = benchmark
         aligned.check(benchmark)
-        maps = {
-            kind: known.arrangement(self.ids[kind], self.ids_where or self.where)
-            if kind in self.ids
-            else None
-            for kind, known in zip(("images", "captions"), benchmark.ids)
-        }
-        columns = "captions" if aligned.rows == "images" else "images"
-        aligned.row_of, aligned.column_of = maps[aligned.rows], maps[columns]
+        maps = [
+            known.arrangement(self.ids[side], self.ids_where or self.where) if side in self.ids else None
+            for side, known in zip(SIDES, benchmark.ids)
+        ]
+        aligned.row_of, aligned.column_of = maps if aligned.rows == "images" else maps[::-1]
         return aligned
 
     def asks_by_rows(self, direction: Direction) -> bool:
@@ -128,18 +130,14 @@ class TableRun(Run):
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 
-    def _scan(
-        self,
-        items: list[JudgedItems],
-        tops: list[TopRequest],
-        threads: int | None,
-        options: PassOptions,
-    ) -> tuple[list[JudgedItems], list[Top]]:
+    def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
         """Return where items come out and the first items of queries, in one pass over the tiles."""
-        number = thread_count(threads)
+        number = thread_count(options.threads)
         if options.memory is None:
             options = replace(options, memory=self.memory)
-        listed = self.listed_in_pass(tops, bool(items), options.memory)
+        # Of a collection that is searched with its own items each query is listed, and then taken out.
+        requests = [replace(request, k=request.k + same_side(request.direction)) for request in tops]
+        listed = self.listed_in_pass(requests, bool(items), options.memory)
         partial = Partial(
             tuple(self.counts(part) for part in items),
             tuple(self.shortlists(request) for request in listed),
@@ -148,10 +146,11 @@ class TableRun(Run):
             one_pass(self, partial, number, options)
         placed = [self.placed(part, counts) for part, counts in zip(items, partial.counts)]
         lists = dict(zip(listed, partial.lists))
-        return placed, [
+        answers = [
             self.top_of(request, lists[request]) if request in lists else self.query_tops(request)
-            for request in tops
+            for request in requests
         ]
+        return Scanned(placed, tops=list(map(without_query, tops, answers)))
 
     def listed_in_pass(
         self, requests: Sequence[TopRequest], passes: bool, memory: int | None
@@ -194,14 +193,26 @@ class TableRun(Run):
 
     def placed(self, items: JudgedItems, counts: RankCounts) -> JudgedItems:
         """Return items with what was counted in the table's own order; an item does not tie with itself."""
-        sorting = np.argsort(self.maps(items.direction)[0][items.query_of_row], kind="stable")
-        columns = []
-        for column in (counts.above, counts.tied - 1, counts.earlier):
-            columns.append(np.empty_like(column))
-            columns[-1][sorting] = column
+        query_of, item_of = self.maps(items.direction)
+        sorting = np.argsort(query_of[items.query_of_row], kind="stable")
         size = np.full(len(items.queries), len(counts.gallery))
-        above, tied, earlier = columns
+        counted = np.stack([counts.above, counts.tied - 1, counts.earlier])
+        if same_side(items.direction):
+            counted -= self.own_counts(items.direction, items.query_of_row[sorting], counts)
+            size -= np.isin(item_of[items.queries], counts.gallery)
+        above, tied, earlier = np.empty_like(counted)
+        above[sorting], tied[sorting], earlier[sorting] = counted
         return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
+
+    def own_counts(self, direction: Direction, query: np.ndarray, counts: RankCounts) -> np.ndarray:
+        """Return what the query itself, which is an item here, adds to the counts of each judged item."""
+        own = self.maps(direction)[1][query]
+        # Scores are exact, so that they compare as they do in the pass.
+        score = self.pairs(direction, query, query)
+        inside = np.isin(own, counts.gallery)
+        same = inside & (score == counts.threshold)
+        before = same & (counts.order[own] < counts.order[counts.item])
+        return np.stack([inside & (score > counts.threshold), same, before])
 
     def shortlists(self, request: TopRequest) -> Shortlists:
         """Return the lists that a pass has to make for a request."""
@@ -285,6 +296,15 @@ class TableRun(Run):
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how far below the k-th score an item may truly belong to the first k."""
         return np.zeros(len(queries))
+
+
+def without_query(request: TopRequest, top: Top) -> Top:
+    """Return the answer to a request, from that for one item more where the query is among the items."""
+    if not same_side(request.direction):
+        return top
+    lengths = np.diff(top.ptr)
+    queries = np.arange(len(lengths)) if request.queries is None else request.queries
+    return top.where(top.item != np.repeat(queries, lengths)).cut(request.k, request.whole_ties)
 
 
 def other_benchmark(shape: tuple[int, int]) -> str:

@@ -134,8 +134,7 @@ def look_at_backing(run: Run, benchmark: Benchmark, report: Inspection) -> Run:
         report.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
         return turned(run, benchmark, report)
     if isinstance(run, EmbeddingRun):
-        look_at_embeddings(run, report)
-        look_at_files(run, report)
+        look_at_embeddings(run, benchmark, report)
     elif isinstance(run, RankingsRun):
         look_at_lists(run, benchmark, report)
     return run
@@ -173,13 +172,13 @@ def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRu
     return run
 
 
-def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
-    """Note size, lengths and repeated rows of embeddings."""
+def look_at_embeddings(run: EmbeddingRun, benchmark: Benchmark, report: Inspection) -> None:
+    """Note size, lengths and repeated rows of embeddings, and what the pass over their files found."""
     width = run.vectors[0].shape[1]
-    sides = " by ".join(side.many for side in run.sides)
+    sides = " by ".join(side.many for side in benchmark.sides)
     report.add("fact", f"embeddings of {width} dimensions: {shape(run.shape)} ({sides})")
     # Those of one collection are there twice.
-    kinds = [side.one for side in run.sides][: len(run.directions)]
+    kinds = [side.one for side in benchmark.sides][: len(benchmark.directions)]
     for kind, table, norm in zip(kinds, run.vectors, run.norms):
         report.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
         again = repeated_rows(table.read(*span) for span in table.spans(READ_ROWS))
@@ -197,11 +196,7 @@ def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
         report.add(
             "warning", "lengths differ from 1 and scores are plain products; --similarity cosine scales them"
         )
-
-
-def look_at_files(run: EmbeddingRun, report: Inspection) -> None:
-    """Note what the pass over the files of embeddings found."""
-    for kind, check in zip([side.one for side in run.sides][: len(run.directions)], run.checks):
+    for kind, check in zip(kinds, run.checks):
         report.add("fact", f"{kind} embeddings: {check.source}, all rows read and finite")
         for warning in check.warnings:
             report.add("warning", warning)

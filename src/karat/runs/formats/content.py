@@ -227,15 +227,19 @@ def plain(ids: Any) -> list[Any]:
     return np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
 
 
-def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
-    """Return what named arrays mean: embeddings by their keys, else the one table there is."""
+def content_of(arrays: Mapping[str, Any], where: Path, facts: str | None) -> Content:
+    """Return what named arrays mean: embeddings by their keys, else the one table there is.
+
+    `facts` is what the file says that they were made with.
+    """
     ids = {kind: as_ids(arrays[key], f"{where}, {key}") for kind, key in IDS.items() if key in arrays}
     sides = {kind: [key for key in keys if key in arrays] for kind, keys in TABLES.items()}
     for kind, keys in sides.items():
         if len(keys) > 1:
             raise InputError(f"has two tables of {kind}, {' and '.join(keys)}", where=where, fix="keep one")
     tables = [keys[0] for keys in sides.values()] if all(sides.values()) else [table_among(arrays, where)]
-    return Content(tables=tuple(arrays[key] for key in tables), ids=ids)
+    made_with = None if facts is None else Fingerprint.from_json(facts, f"{where}, {MADE_WITH}")
+    return Content(tables=tuple(arrays[key] for key in tables), ids=ids, made_with=made_with)
 
 
 def table_among(arrays: Mapping[str, Any], where: Path) -> str:
@@ -270,11 +274,6 @@ def as_ids(array: Any, where: str) -> np.ndarray:
         return as_id_array(array)
     except ValueError:
         raise InputError("are ids that are not text", where=where, fix="save them as text") from None
-
-
-def made_with_of(text: Any, where: Path) -> Fingerprint | None:
-    """Return what a file of arrays by key says that it was made with; None where it does not."""
-    return None if text is None else Fingerprint.from_json(str(text), f"{where}, {MADE_WITH}")
 
 
 def arrays_of(content: Content) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +18,6 @@ from karat.runs.formats.content import (
     FormatWriter,
     arrays_of,
     content_of,
-    made_with_of,
     register,
     shape_of,
 )
@@ -39,8 +37,8 @@ def read_npz(path: Path) -> Content:
         facts = None
         if arrays.pop(MADE_WITH, None) is not None:
             with archive.open(f"{MADE_WITH}.npy") as handle:
-                facts = np.lib.format.read_array(handle, allow_pickle=False).tolist()
-        return replace(content_of(arrays, path), made_with=made_with_of(facts, path))
+                facts = str(np.lib.format.read_array(handle, allow_pickle=False).tolist())
+        return content_of(arrays, path, facts)
 
 
 def check_npz(path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from karat.runs.formats.content import (
     arrays_of,
     as_ids,
     content_of,
-    made_with_of,
     plain,
     register,
     shape_of,
@@ -44,8 +42,7 @@ def read_safetensors(path: Path) -> Content:
     with parsing(path, *BROKEN):
         start, header, texts = read_header(path)
         arrays: dict[str, Any] = {key: map_tensor(path, start, key, entry) for key, entry in header.items()}
-        content = content_of(arrays | ids_in(texts), path)
-        return replace(content, made_with=made_with_of(texts.get(MADE_WITH), path))
+        return content_of(arrays | ids_in(texts), path, texts.get(MADE_WITH))
 
 
 def read_header(path: Path) -> tuple[int, dict[str, Any], dict[str, str]]:

@@ -30,11 +30,11 @@ from karat.errors import InputError, MissingDataError
 from karat.runs.fingerprint import Fingerprint
 from karat.runs.formats.content import READERS, RECOGNISERS, SHARDS, Content, plain
 from karat.runs.formats.safetensors import BROKEN, read_header, safetensors_shards
+from karat.runs.run import SIDES
 from karat.runs.vectors import Shards
 
 FORMAT, VERSION = "karat-run", 1
 INDEX, UNFINISHED = "index.json", "unfinished.json"
-SIDES = ("images", "captions")
 TENSOR, CUT = "vectors", "cut"
 FIX = "encode it again with karat encode"
 

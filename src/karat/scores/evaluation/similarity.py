@@ -13,7 +13,7 @@ from karat._util import Registry, import_later
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError
 from karat.measures import Combined, Named, Semantic
-from karat.runs import Run, TableRun, load_run
+from karat.runs import MatrixRun, Run, TableRun, load_run
 
 Provider = Callable[[Benchmark, int | None], np.ndarray]
 """Returns φ of every image with every caption of a benchmark, on a number of threads."""
@@ -53,7 +53,7 @@ class Similarities:
             if not isinstance(run, TableRun):
                 raise InputError("has ranked lists", fix="give a table of every image with every caption")
             size = (self.benchmark.captions.size, self.benchmark.images.size)
-            if getattr(run, "images_by_captions", ()) == size != size[::-1]:
+            if isinstance(run, MatrixRun) and run.images_by_captions == size != size[::-1]:
                 raise InputError("is captions by images", fix="transpose it: images by captions")
             table = copy(run.align(self.benchmark))
         except KaratError as error:
@@ -106,5 +106,5 @@ def similarities_of(measure: Named) -> set[str]:
     >>> similarities_of(parse_measure("NSUM(spice)")), similarities_of(parse_measure("R@5"))
     ({'spice'}, set())
     """
-    parts = [part.measure for part in measure.parts("")] if isinstance(measure, Combined) else [measure]
-    return {part.phi for part in parts if isinstance(part, Semantic)}
+    measures = measure.measures() if isinstance(measure, Combined) else [measure]
+    return {one.phi for one in measures if isinstance(one, Semantic)}
