@@ -29,7 +29,8 @@ class PlausibleMatchRPrecision(Combined):
 
     def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
         """Return the columns, those of one truth after those of another."""
-        return [part for zeta in (0, 1, 2) for part in super().parts(f"pm(z={zeta})", directions)]
+        of_truth = super().parts
+        return [part for zeta in (0, 1, 2) for part in of_truth(f"pm(z={zeta})", directions)]
 
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""
