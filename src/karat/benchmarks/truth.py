@@ -336,7 +336,10 @@ class Truth:
             item, grade = rows.item[keep], rows.grade[keep]
             sampled = {name: column[keep] for name, column in rows.sampled.items()}
             lengths = np.bincount(rows.number[keep], minlength=len(queries))[inside]
-        size = everything if gallery is None else len(gallery)
+        size = np.full(len(lengths), everything if gallery is None else len(gallery))
+        if same_side(direction):
+            # Each query leaves itself out.
+            size -= np.isin(queries[inside], np.arange(everything) if gallery is None else gallery)
         return JudgedItems(
             direction,
             queries[inside],
@@ -344,7 +347,7 @@ class Truth:
             item,
             grade,
             gallery,
-            np.full(len(lengths), size),
+            size,
             item >= everything,
             self.complete,
             self.top,
