@@ -152,6 +152,25 @@ def test_scores_are_those_of_brute_force(ties):
             assert card.value(name, direction="i2i") == pytest.approx(value, abs=1e-12), (form, name)
 
 
+def test_measures_of_meaning_leave_the_query_out():
+    rng = np.random.default_rng(15)
+    bench, _ = pictures(rng)
+    vectors, scores = scores_of(rng, False)
+    phi = rng.random((N, N))
+    wanted = {}
+    for k in (10, 60):
+        shares = []
+        for q in bench.truth("rated").queries["i2i"]:
+            others = np.flatnonzero(np.arange(N) != q)
+            first = others[np.argsort(-scores[q, others], kind="stable")][:k]
+            shares.append(phi[q, first].sum() / np.sort(phi[q, others])[::-1][:k].sum())
+        wanted[f"NCS(mine)@{k}"] = np.mean(shares)
+    for form, run in forms(vectors, scores, bench):
+        card = karat.evaluate(run, bench, list(wanted), phi={"mine": phi})
+        for name, value in wanted.items():
+            assert card.value(name, direction="i2i") == pytest.approx(value), (form, name)
+
+
 def test_tables_are_taken_by_the_kind_of_the_side(tmp_path):
     rng = np.random.default_rng(13)
     bench, _ = pictures(rng)

@@ -340,10 +340,14 @@ class Truth:
                 grade=rows.grade[keep],
                 **{name: column[keep] for name, column in rows.sampled.items()},
             )
+        size = np.full(len(rows.queries), everything if gallery is None else len(gallery))
+        if same_side(direction):
+            # Each query leaves itself out.
+            size -= np.isin(rows.queries, np.arange(everything) if gallery is None else gallery)
         return replace(
             rows,
             gallery=gallery,
-            size=np.full(len(rows.queries), everything if gallery is None else len(gallery)),
+            size=size,
             outside=rows.item >= everything,
             complete=self.complete,
             top=self.top,

@@ -426,9 +426,10 @@ class IntervalNotes:
         border = [t for t in exact if t not in self._few]
         if not border:
             return []
+        few = "queries" if self.units == "queries" else f"{self.units}' worth of queries"
         return [
-            f"{self._names(border)}: so near to 0 or 100% that fewer than {BORDER} {self.units}' worth of "
-            "queries lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider "
+            f"{self._names(border)}: so near to 0 or 100% that fewer than {BORDER} {few} "
+            "lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider "
             "than needed"
         ]
 

@@ -140,9 +140,8 @@ def as_text(value: Any) -> str:
 
 def task_type(direction: str, benchmark: Benchmark) -> str:
     """Return what a model card calls a task: "image-to-text-retrieval", for both "image-text-retrieval"."""
-    if is_direction(direction):
-        return f"{direction_title(direction, '-to-')}-retrieval"
-    return f"{'-'.join(side.kind for side in benchmark.sides)}-retrieval"
+    both = "-".join(side.kind for side in benchmark.sides)
+    return f"{direction_title(direction, '-to-') if is_direction(direction) else both}-retrieval"
 
 
 def inner(measure: Named) -> Named:

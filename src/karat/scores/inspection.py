@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -142,10 +142,7 @@ def look_at_backing(run: Run, benchmark: Benchmark, report: Inspection) -> Run:
 
 def look_at_ids(run: Run, benchmark: Benchmark, report: Inspection) -> None:
     """Note how the run fits the benchmark, and where its ids come from."""
-    report.add(
-        "fact",
-        f"fits {benchmark.name}: {benchmark.extent}",
-    )
+    report.add("fact", f"fits {benchmark.name}: {benchmark.extent}")
     for note in benchmark.pooled_notes():
         report.add("fact", note)
     if isinstance(run, RankingsRun):
@@ -183,15 +180,11 @@ def look_at_embeddings(run: EmbeddingRun, benchmark: Benchmark, report: Inspecti
         report.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
         again = repeated_rows(table.read(*span) for span in table.spans(READ_ROWS))
         if again:
-            report.add(
-                "warning",
-                f"{plural(again, f'{kind} vector')} repeat an earlier one: they tie in every ranking",
-            )
-        if (norm == 0).any():
-            zero = int(np.flatnonzero(norm == 0)[0])
-            report.add(
-                "warning", f"{plural(int((norm == 0).sum()), f'{kind} vector')} are zero, first row {zero}"
-            )
+            rows = plural(again, f"{kind} vector")
+            report.add("warning", f"{rows} repeat an earlier one: they tie in every ranking")
+        zero = np.flatnonzero(norm == 0)
+        if len(zero):
+            report.add("warning", f"{plural(len(zero), f'{kind} vector')} are zero, first row {zero[0]}")
     if run.similarity == "dot" and not run.unit_length:
         report.add(
             "warning", "lengths differ from 1 and scores are plain products; --similarity cosine scales them"
@@ -205,9 +198,8 @@ def look_at_embeddings(run: EmbeddingRun, benchmark: Benchmark, report: Inspecti
 def look_at_lists(run: RankingsRun, benchmark: Benchmark, report: Inspection) -> None:
     """Note how many lists there are and how long they are."""
     for direction in run.directions:
-        lengths = np.array(
-            [len(listed) for listed in run.raw[direction].values() if hasattr(listed, "__len__")]
-        )
+        ranked = run.raw[direction].values()
+        lengths = np.array([len(listed) for listed in ranked if hasattr(listed, "__len__")])
         if len(lengths):
             lists = plural(len(lengths), "ranked list")
             report.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
@@ -216,12 +208,7 @@ def look_at_lists(run: RankingsRun, benchmark: Benchmark, report: Inspection) ->
             report.add("warning", f"has no {direction} rankings: only one direction can be scored")
 
 
-def blocks(run: MatrixRun) -> Iterator[np.ndarray]:
-    """Yield the scores block by block."""
-    return (block for _, block in run.blocks())
-
-
-def repeated_rows(parts: Any) -> int:
+def repeated_rows(parts: Iterable[np.ndarray]) -> int:
     """Return how many rows are exactly like an earlier one."""
     seen: set[int] = set()
     again = 0
@@ -259,7 +246,7 @@ def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
     if low == high:
         report.add("warning", "all scores are the same: nothing is ranked")
         return True
-    again = repeated_rows(blocks(run))
+    again = repeated_rows(block for _, block in run.blocks())
     if again:
         asks = run.sides[0 if run.rows == "images" else 1].many
         report.add("warning", f"{plural(again, f'row of {asks}')} repeat an earlier one")
@@ -281,19 +268,19 @@ def look_for_steps(run: MatrixRun, low: float, sums: Sequence[np.ndarray], repor
     # singles at least, added one after the other), and by what vanishes below the smallest number.
     limits = np.finfo(run.scores.dtype if run.scores.dtype.kind == "f" else np.float64)
     step = min(limits.eps, np.finfo(np.float32).eps)
-    traces = []
+    trace = False
     names = [side.many for side in run.sides]
     for sides, other, way, total in zip(names, names[::-1], run.directions[::-1], sums):
         many = run.scores.size / len(total)
         tolerance = 16 * limits.eps + many * (step + float(limits.smallest_subnormal))
         if low >= 0 and run.scores.size > len(total) and (np.abs(total - 1) <= tolerance).all():
-            traces.append(
+            trace = True
+            report.add(
+                "warning",
                 f"the scores of all {sides} sum to 1 over the {other}: a softmax over the whole test set, "
-                f"which changes {way} ranks"
+                f"which changes {way} ranks",
             )
-    for trace in traces:
-        report.add("warning", trace)
-    if not traces:
+    if not trace:
         text = "neither rows nor columns sum to 1; whether scores were normalised otherwise cannot be told"
         report.add("fact", text)
 

@@ -267,12 +267,9 @@ def counted(benchmark: Benchmark, seen: np.ndarray) -> str:
 
 def row_name(benchmark: Benchmark, row: int) -> str:
     """Return the kind and id of a row, images first."""
-    ids, row = (
-        (benchmark.images, row)
-        if row < benchmark.images.size
-        else (benchmark.captions, row - benchmark.images.size)
-    )
-    return f"{ids.kind} id {ids[row]}"
+    second = row >= benchmark.images.size
+    ids = benchmark.ids[second]
+    return f"{ids.kind} id {ids[row - second * benchmark.images.size]}"
 
 
 def among(options: ScoringOptions, seen: np.ndarray) -> ScoringOptions:

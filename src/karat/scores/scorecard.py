@@ -27,7 +27,7 @@ from karat._util import (
     write_file,
     write_text,
 )
-from karat.benchmarks import Benchmark, Direction, Side, direction_title, in_order, is_direction
+from karat.benchmarks import Benchmark, Direction, Side, direction_title, is_direction
 from karat.errors import InputError, unknown_name
 from karat.measures import (
     Combined,
@@ -251,15 +251,14 @@ class Scorecard(Result):
         import polars as pl
 
         choices = self.benchmark.choices
-        sides = tuple(ids.values for ids in self.benchmark.ids)
-        if sides[0].dtype.kind != sides[1].dtype.kind:
-            sides = tuple(values.astype(str) for values in sides)
+        mixed = len({ids.values.dtype.kind for ids in self.benchmark.ids}) > 1
         frames = []
         for column in self.columns:
             if column.values is None or column.query is None or column.cluster is None:
                 continue
             if choices is None:
-                queries = in_order(column.direction, *sides)[0]
+                queries = self.benchmark.queries(column.direction).values
+                queries = queries.astype(str) if mixed else queries
                 folds = np.array([fold.name for fold in self.benchmark.truth(column.truth).folds] or [""])
             else:
                 queries, folds = choices.examples, np.array([""])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import build
+from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth, build, sides_of
 from karat.scores.evaluation.id_orders import caption_numbers, likely_orders, poisson_tail, suggest_order
 
 
@@ -119,6 +119,19 @@ def test_the_order_of_an_annotation_file(tmp_path, rng):
     in_file = bench.captions.index([entry["id"] for entry in annotations])
     found = suggestion(bench, table(bench, rng)[:, in_file])
     assert found.captions == "in the order of captions_small.json"
+
+
+def test_a_suggestion_is_in_the_words_of_the_sides(rng):
+    names, number = rng.permutation(np.arange(100, 200)), np.arange(100)
+    own = Judgments(number, number, sources=[Provenance("original")])
+    truth = Truth("original", own, {"q2d": number, "d2q": number})
+    ids = Ids(names, kind="query"), Ids(names, kind="document")
+    bench = Benchmark("made", *ids, {"original": truth}, sides=sides_of("q2d"))
+    order = np.argsort(names)
+    assert str(suggestion(bench, np.eye(100)[order])).startswith(
+        "with the queries sorted by id as numbers R@1"
+    )
+    assert str(suggestion(bench, np.eye(100)[:, order])).startswith("with the documents sorted by id")
 
 
 def test_orders_are_permutations_and_differ(bench):

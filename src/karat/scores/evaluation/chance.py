@@ -56,15 +56,15 @@ def runs_at_chance(card: Scorecard) -> dict[str, tuple[str, str]]:
     notes: dict[str, tuple[str, str]] = {}
     smallest: dict[tuple[str, str, str], int] = {}
     for column in card:
-        if recall := RECALL.fullmatch(str(column.measure)):
+        if is_direction(column.direction) and (recall := RECALL.fullmatch(str(column.measure))):
             key = (column.run, column.truth, column.direction)
             smallest[key] = min(int(recall[1]), smallest.get(key, int(recall[1])))
     for column in card:
         truth = card.benchmark.truth(column.truth)
         k = smallest.get((column.run, column.truth, column.direction))
-        if str(column.measure) != f"R@{k}" or column.value is None or truth.implicit or truth.folds:
+        if k is None or str(column.measure) != f"R@{k}" or column.value is None:
             continue
-        if k is None or not is_direction(column.direction):
+        if truth.implicit or truth.folds:
             continue
         chance = 1 - (1 - chance_r1(card.benchmark, truth.name, column.direction)) ** k
         if (k == 1 or chance < OFTEN) and at_chance(column.value, chance, column.n):

@@ -63,7 +63,7 @@ def score_choices(
     choices = benchmark.choices
     assert choices is not None
     check_choice(ties, TIES, "ties")
-    measures = check_measures(benchmark, measure, direction)
+    measures = check_measures(benchmark, choices, measure, direction)
     truths = truths_of(choices, truth)
     control = control_of(text_only, benchmark)
     runs = load_choices(sources, benchmark, loading, compute)
@@ -85,12 +85,11 @@ def score_choices(
 
 def check_measures(
     benchmark: Benchmark,
+    choices: Choices,
     measure: Iterable[str | Named] | str | None,
     direction: Iterable[str] | str | None,
 ) -> list[Named]:
     """Return the measures, of the directions that are wanted, or raise for those that rank a gallery."""
-    choices = benchmark.choices
-    assert choices is not None
     names = as_list(measure)
     measures = parse_measures(default_measures(choices) if names is None else names)
     for named in measures:
@@ -108,7 +107,7 @@ def check_measures(
     chosen = [
         named
         for named in measures
-        if named.direction in wanted or (named.direction not in ("i2t", "t2i") and len(wanted) > 1)  # type: ignore[attr-defined]
+        if named.direction in wanted or (named.direction not in benchmark.directions and len(wanted) > 1)  # type: ignore[attr-defined]
     ]
     if not chosen:
         raise InputError(f"no measure is of direction {', '.join(wanted)}", fix="leave out the direction")

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from karat._util import track
-from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
+from karat.benchmarks import Direction, JudgedItems, Truth, is_direction
 from karat.errors import InputError
 from karat.measures import (
     ColumnKey,
@@ -29,7 +29,7 @@ from karat.measures import (
     parse_measure,
 )
 from karat.runs import ChoiceRun, RankingsRun, Run, Scanned, Top, TopRequest
-from karat.scores.column import Column
+from karat.scores.column import Column, directions_among
 from karat.scores.evaluation.batches import (
     Batch,
     aggregate,
@@ -93,8 +93,7 @@ def scan_runs(
 
 def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None) -> Details:
     """Return the details of a scorecard that was made without them, from another pass over its runs."""
-    shown = {column.direction for column in card}
-    directions = tuple(filter(shown.__contains__, card.benchmark.directions)) or card.benchmark.directions
+    directions = tuple(filter(is_direction, directions_among(card))) or card.benchmark.directions
     truths = dict.fromkeys(column.truth for column in card)
     ties: TiePolicy = card.ties  # type: ignore[assignment]
     options = ScoringOptions(
@@ -267,7 +266,7 @@ class Scoring:
             column
             for truth, measures in self.options.measures.items()
             for named in measures
-            for column in assemble(named, truth, run, parts, directions, self.options.benchmark)
+            for column in assemble(named, truth, run, parts, self.options.benchmark.directions)
         ]
         self.columns += columns
         self.tie_reports += reports
@@ -289,11 +288,8 @@ class Scoring:
         """Ask a run everything at once: where it ranks the labelled items, and its first items."""
         asked = [items for items in self.shared.distinct if items.direction in directions]
         # Lists are looked up as they are.
-        needed = [
-            request
-            for request in ([] if isinstance(run, RankingsRun) else self.requests)
-            if request.direction in directions
-        ]
+        requests = [] if isinstance(run, RankingsRun) else self.requests
+        needed = [request for request in requests if request.direction in directions]
         more = [request for request in self.more if request.direction in directions]
         # Pairs may be of a direction that is not scored.
         pairs = [items for items in self.pairs if items.direction in run.directions]
@@ -511,27 +507,22 @@ def semantic_passes(
 
 
 def assemble(
-    named: Named,
-    truth: str,
-    run: Run,
-    parts: dict[ColumnKey, Column],
-    directions: tuple[Direction, ...],
-    benchmark: Benchmark,
+    named: Named, truth: str, run: Run, parts: dict[ColumnKey, Column], directions: tuple[Direction, ...]
 ) -> list[Column]:
-    """Return the columns of one measure: both directions and their mean, or a combination."""
+    """Return the columns of one measure: those directions that there are and their mean, or a combination."""
     if isinstance(named, Combined):
-        return [combined(named, truth, run, parts, benchmark)]
+        return [combined(named, truth, run, parts, directions)]
     assert isinstance(named, Measure)
-    columns = [parts[ColumnKey(named, truth, direction)] for direction in directions]
-    mean = [combined(MeanOfBoth(named), truth, run, parts, benchmark)] if len(directions) == 2 else []
-    return [*columns, *mean]
+    mean = MeanOfBoth(named)
+    columns = [parts[key] for key in mean.parts(truth, directions) if key in parts]
+    return [*columns, combined(mean, truth, run, parts, directions)] if len(columns) == 2 else columns
 
 
 def combined(
-    named: Combined, truth: str, run: Run, parts: dict[ColumnKey, Column], benchmark: Benchmark
+    named: Combined, truth: str, run: Run, parts: dict[ColumnKey, Column], directions: tuple[Direction, ...]
 ) -> Column:
     """Combine aggregated columns, and their bounds where all have some."""
-    keys = named.parts(truth, benchmark.directions)
+    keys = named.parts(truth, directions)
     columns = [parts[key] for key in keys if key in parts]
 
     def together(field: str) -> float | None:

@@ -70,12 +70,10 @@ def positives(truth: Truth, asked: JudgedItems) -> np.ndarray:
     """Return how many positives of a rule each query has."""
     rule = truth.rule
     assert rule is not None
+    if asked.gallery is None:
+        return rule.positives(asked.direction, asked.queries)
     # In a fold the rule cannot count its positives: the fold's items are asked about one by one.
-    return (
-        fold_positives(rule, asked)
-        if asked.gallery is not None
-        else rule.positives(asked.direction, asked.queries)
-    )
+    return fold_positives(rule, asked)
 
 
 def implicit_depth(asked: JudgedItems, measures: Sequence[Measure], total: np.ndarray) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, Ids, in_order
+from karat.benchmarks import Benchmark, Direction, Ids, Side, in_order
 from karat.runs import EmbeddingRun, TableRun
 
 SAMPLE = 400
@@ -53,6 +53,8 @@ class Suggestion:
         R@1 by direction, so and as given, over the queries that were looked at.
     queries
         How many these are, by direction.
+    sides
+        The words for what is ordered.
     """
 
     images: str
@@ -61,6 +63,7 @@ class Suggestion:
     recalls: dict[Direction, float]
     before: dict[Direction, float]
     queries: dict[Direction, int]
+    sides: tuple[Side, Side]
 
     @property
     def reordered(self) -> bool:
@@ -68,7 +71,8 @@ class Suggestion:
         return bool(self.images or self.captions)
 
     def __str__(self) -> str:
-        orders = [f"{side} {words}" for side, words in self.sides().items() if words]
+        by_side = zip(self.sides, (self.images, self.captions))
+        orders = [f"the {side.many} {words}" for side, words in by_side if words]
         readings = [*orders, *(["the sign of the scores changed"] if self.negated else [])]
         now, then = (
             " and ".join(f"{100 * value:.1f}% ({d})" for d, value in values.items())
@@ -77,10 +81,6 @@ class Suggestion:
         counts = " and ".join(f"{count:,} ({d})" for d, count in self.queries.items())
         would = f"R@1 would be {now} instead of {then}, measured on {counts} queries"
         return f"with {' and '.join(readings)} {would}"
-
-    def sides(self) -> dict[str, str]:
-        """Return the orders in words by side."""
-        return {"the images": self.images, "the captions": self.captions}
 
 
 @dataclass
@@ -208,7 +208,8 @@ def suggest_order(run: TableRun, benchmark: Benchmark, truth: str) -> Suggestion
         return None
     # Of equal ones the first, which has the fewest changes.
     _, negated, image_order, caption_order, recalls, counts = max(tried, key=lambda trial: trial[0])
-    return Suggestion(image_order.words, caption_order.words, negated, recalls, before, counts)
+    words = image_order.words, caption_order.words
+    return Suggestion(*words, negated, recalls, before, counts, benchmark.sides)
 
 
 def likely_orders(
