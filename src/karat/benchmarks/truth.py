@@ -341,7 +341,7 @@ class Truth:
                 **{name: column[keep] for name, column in rows.sampled.items()},
             )
         size = np.full(len(rows.queries), everything if gallery is None else len(gallery))
-        if same_side(direction):
+        if same_side(rows.direction):
             # Each query leaves itself out.
             size -= np.isin(rows.queries, np.arange(everything) if gallery is None else gallery)
         return replace(
