@@ -193,16 +193,9 @@ def added_as(folder: str | Path, name: str | None, options: Mapping[str, Any]) -
     settings = {source.reads: str(path), **options}
     benchmark = load_from(source, settings)
     name = name or benchmark.name
-    entries = registered()
-    if not NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot be a name", fix="use letters, digits, dots, dashes and underscores"
-        )
-    if name in SOURCES or name in entries:
-        fix = "choose another with --name" + ("" if name in SOURCES else ", or remove it first")
-        raise InputError(f"the name {name!r} is taken", fix=fix)
-    options = {key: str(value) for key, value in settings.items()}
-    store({**entries, name: {"source": source.name, "options": options}})
+    if name in SOURCES:
+        raise InputError(f"the name {name!r} is taken", fix="choose another with --name")
+    remember(name, source.name, {key: str(value) for key, value in settings.items()})
     return name, benchmark
 
 
@@ -243,6 +236,18 @@ def store(entries: dict[str, dict[str, Any]]) -> None:
     path = registry_file()
     text = json.dumps(entries, indent=1)
     write_file(path, lambda draft: draft.write_text(text, encoding="utf-8"), parents=True)
+
+
+def remember(name: str, source: str, options: dict[str, Any]) -> None:
+    """Add a benchmark to the user's list; a name that is taken raises."""
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot be a name", fix="use letters, digits, dots, dashes and underscores"
+        )
+    entries = registered()
+    if name in entries:
+        raise InputError(f"the name {name!r} is taken", fix="choose another with --name, or remove it first")
+    store({**entries, name: {"source": source, "options": options}})
 
 
 def forget(name: str) -> None:
