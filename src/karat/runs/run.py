@@ -274,9 +274,10 @@ class Run(ABC):
             How the pass is made.
         """
         options = options or PassOptions()
+        if threads is not None:
+            options = replace(options, threads=threads)
         heads = [TopRequest(direction, 1) for direction in self.directions if first]
-        asked = replace(options, threads=options.threads if threads is None else threads)
-        scanned = self._scan(list(items), [*tops, *heads], asked)
+        scanned = self._scan(list(items), [*tops, *heads], options)
         firsts = zip(heads, scanned.tops[len(tops) :])
         return Scanned(
             scanned.placed,
