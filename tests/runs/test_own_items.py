@@ -53,6 +53,11 @@ def forms(vectors, scores, bench):
     yield "scores", MatrixRun(scores)
     yield "turned scores", MatrixRun(np.asfortranarray(scores))
     yield "halves", MatrixRun(scores.astype(np.float16))
+    for name, own in (("no own scores", np.nan), ("own scores below all", -np.inf)):
+        table = scores.copy()
+        np.fill_diagonal(table, own)
+        yield name, MatrixRun(table)
+        yield f"{name}, turned", MatrixRun(np.asfortranarray(table))
     yield "embeddings", EmbeddingRun(vectors, vectors)
     names = bench.images.gallery
     order = np.argsort(-scores, axis=1, kind="stable")

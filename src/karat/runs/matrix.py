@@ -58,6 +58,18 @@ class MatrixRun(TableRun):
         counted = (side.counted(number) for side, number in zip(self.sides, self.images_by_captions))
         return f"{' by '.join(counted)}, {self.scores.dtype}"
 
+    def align(self, benchmark: Benchmark) -> MatrixRun:
+        """Return the run matched to the benchmark; what an item scores with itself may be no number."""
+        aligned = super().align(benchmark)
+        assert isinstance(aligned, MatrixRun)
+        if aligned is not self and benchmark.one_collection:
+            cells = aligned.maps(benchmark.directions[0])
+            cells = cells if aligned.rows == "images" else cells[::-1]
+            if not np.isfinite(self.scores[cells]).all():
+                aligned.scores = np.array(self.scores)
+                aligned.scores[cells] = 0
+        return aligned
+
     def check(self, benchmark: Benchmark) -> None:
         """Raise where the table is not images by captions."""
         expected = (benchmark.images.size, benchmark.captions.size)

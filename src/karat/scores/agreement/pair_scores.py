@@ -97,10 +97,10 @@ def run_scores(run: Run, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
     scores = run.pairs(run.directions[0], image, caption).astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):
-        sides = ((image, "images"), (caption, "captions"))
-        names = [index[bad[0]] if run.benchmark is None else getattr(run.benchmark, kind)[index[bad[0]]]
-                 for index, kind in sides]  # fmt: skip
-        what = f"the score of image {names[0]} with caption {names[1]} is {scores[bad[0]]}"
+        at = image[bad[0]], caption[bad[0]]
+        names = at if run.benchmark is None else [ids[k] for ids, k in zip(run.benchmark.ids, at)]
+        one, other = (f"{side.one} {name}" for side, name in zip(run.sides, names))
+        what = f"the score of {one} with {other} is {scores[bad[0]]}"
         raise InputError(what, where=run.where or run.name, fix="give finite numbers")
     return scores
 
