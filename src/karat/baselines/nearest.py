@@ -148,7 +148,7 @@ class DirectedRun(Run):
         aligned = copy(self)
         aligned.benchmark = benchmark
         tables = (table.align(benchmark) for table in self.tables.values())
-        aligned.tables = dict(zip(benchmark.directions, tables))  # type: ignore[arg-type]
+        aligned.tables = dict(zip(benchmark.directions, tables))
         return aligned
 
     def _scan(self, items: list[JudgedItems], tops: list[TopRequest], options: PassOptions) -> Scanned:
